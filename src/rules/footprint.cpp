@@ -1,5 +1,5 @@
-// What each command will ask for, as its rule does. Beside it: what is asked for before any rule,
-// of the command's account (gone.cpp).
+// One look() for each command that is covered. It lists the rows that the command's rule reads, and
+// the account or device that is_for_gone() reads before it.
 
 #include "chain_place.hpp"
 #include "numbering.hpp"
@@ -28,7 +28,7 @@ void footprint::name_head(const Part&... parts) {
     rows_.push_back({&info_of<Index>(), key_from<Index, 0>(parts...), true});
 }
 
-// 0 stands for one that is not there.
+// ID 0 stands for an account that does not exist.
 void footprint::name_account(account_id account) {
     if (account.value > 0) name<accounts_by_id>(account);
 }
@@ -38,7 +38,7 @@ void footprint::name_client(const uuid& client) {
     if (const auto known = tx_.remembered<devices_by_client>(client)) name_account(known->account);
 }
 
-// As choose_series() does.
+// The rows that choose_series() reads.
 void footprint::name_series(account_id account, std::string_view prefix, std::string_view project) {
     if (!prefix.empty()) {
         name<prefixes_by_name>(account, prefix);
@@ -50,7 +50,7 @@ void footprint::name_series(account_id account, std::string_view prefix, std::st
     name<series_default>(account);
 }
 
-// By its number only if it is known whose number it is.
+// A task that is named by its number is listed only if its counter is remembered.
 void footprint::name_task(account_id account, const task_ref& ref, bool head) {
     const auto of = [&]<class Index>(std::type_identity<Index>, const auto&... parts) {
         head ? name_head<Index>(parts...) : name<Index>(parts...);
@@ -68,7 +68,7 @@ void footprint::name_task(account_id account, const task_ref& ref, bool head) {
     if (counter) of(std::type_identity<tasks_by_number>{}, counter->id, key.number);
 }
 
-// By the first of operations in a row.
+// Calls `name_it` for the first operation of each run of operations on one task.
 template <class Name>
 void footprint::each_task(std::span<const operation> operations, const Name& name_it) {
     const uuid* last = nullptr;
@@ -79,7 +79,7 @@ void footprint::each_task(std::span<const operation> operations, const Name& nam
     }
 }
 
-// And what waits to be said elsewhere: of a task that is made that it is, of each its key.
+// Includes the outbox entries of the tasks: a key of each, and the creation of a new one.
 void footprint::name_mirrored(account_id account, const uuid& version,
                               std::span<const operation> operations) {
     name_account(account);
@@ -104,7 +104,7 @@ void footprint::look(const reserve& c) {
     if (c.uuid) name<tasks_by_uuid>(*c.uuid, c.account);
 }
 
-// Its slot was reserved a batch ago.
+// The slot was reserved by an earlier batch, so it is remembered.
 void footprint::look(const fulfil& c) {
     name<slots_by_id>(c.slot);
     const auto its = tx_.remembered<slots_by_id>(c.slot);

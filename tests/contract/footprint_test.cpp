@@ -1,5 +1,5 @@
-// What commands ask a store for, and whether they have named it before (rules/footprint.hpp): in
-// the whole server over a store that counts as one across a network would.
+// Goal: the rows that frequent commands read are in their footprints (rules/footprint.hpp).
+// Method: the whole server over a store that counts other reads.
 
 #include "support/far_store.hpp"
 #include "support/house.hpp"
@@ -18,7 +18,8 @@ using namespace testing;
 using counts = std::map<std::string, int>;
 using verb = boost::beast::http::verb;
 
-// What has happened once is at hand: so each deed is done before it is looked at.
+// Each request is made once before it is measured, so that its account, series and counter are
+// remembered.
 class footprints : public ::testing::Test {
   protected:
     footprints()
@@ -54,7 +55,7 @@ class footprints : public ::testing::Test {
     chain_head head(account_id account) { return accounts::head_of(*disk_->begin_read(), account); }
     void forget() { far_.take_reads(); }
 
-    // Since the last look nothing else was read alone, or in ranges, or in vain.
+    // Exactly these rows and ranges were read since the last call.
     void expect_reads(const counts& alone = {}, const counts& scans = {},
                       const counts& in_vain = {}) {
         const auto all = far_.take_reads();
@@ -93,7 +94,7 @@ TEST_F(footprints, of_a_retry) {
     create("again");
     forget();
     create("again");
-    expect_reads({{"tasks task_id", 1}});  // its receipt, which the slot leads to
+    expect_reads({{"tasks task_id", 1}});  // the slot names the task of the receipt
 }
 
 TEST_F(footprints, of_an_edit) {
@@ -144,7 +145,7 @@ TEST_F(synced_footprints, of_a_sync) {
     const uuid left_at = head(account_).version;
     send(changed(0, "Ship it then"));
     forget();
-    // Where it left is looked for on the chain and beside it; what it has of its own is kept there.
+    // The stale parent may be a fork version; the old fork versions are trimmed.
     send(left_at, changed(1, "Ship it soon"));
     expect_reads({}, {{"fork_versions account_id place", 1}},
                  {{"fork_versions version_id account_id", 1}});
@@ -198,7 +199,7 @@ TEST_F(footprints, of_an_account_that_lives_elsewhere) {
     submit(move_there{far, "https://example.org", uuid{{5}}, "sealed", {}});
     submit(take_delivery{.account = far});
     forget();
-    // Makes a task there, and says here that it is.
+    // Creates a task on the remote server and settles it here.
     uuid last{};
     const auto make = [&](const std::string& key) {
         forget();

@@ -1,6 +1,6 @@
 #pragma once
-// A store around a store that counts as one across a network would: what is named ahead is fetched
-// at once; anything else is a round trip of its own, and is counted.
+// A store around a store that behaves as one across a network: fetch_ahead() prefetches, and each
+// other read is counted as a round trip.
 
 #include "forwarding_store.hpp"
 
@@ -14,11 +14,11 @@ namespace callsign::testing {
 
 class far_store final : public forwarding_store {
   public:
-    // By their tables and what they are found by.
+    // By table and columns of the index.
     struct reads {
-        std::map<std::string, int> alone;    // rows nobody had named
-        std::map<std::string, int> scans;    // ranges
-        std::map<std::string, int> in_vain;  // rows that were named, and nobody asked for
+        std::map<std::string, int> alone;    // rows that were not prefetched
+        std::map<std::string, int> scans;    // pages of ranges
+        std::map<std::string, int> in_vain;  // rows that were prefetched and not read
     };
 
     using forwarding_store::forwarding_store;
@@ -26,7 +26,7 @@ class far_store final : public forwarding_store {
     std::unique_ptr<write_tx> begin_write() override {
         return std::make_unique<transaction>(reads_, within_.begin_write());
     }
-    // By write transactions, since the last time.
+    // Reads of write transactions since the last call.
     reads take_reads() { return std::exchange(reads_, {}); }
 
   private:
@@ -56,7 +56,7 @@ class far_store final : public forwarding_store {
                 const row_ptr row = tx_->fetch(*n.index, n.key, n.head);
                 keep(*n.index, n.key, row, n.head).is_named = true;
                 if (!row) continue;
-                // A row is the same by each of its keys.
+                // The row is found by each of its keys.
                 for (const index_info& other : n.index->table->indexes) {
                     const auto key = other.key_of(row.get());
                     if (key && other.number != n.index->number) keep(other, *key, row, n.head);
@@ -73,7 +73,7 @@ class far_store final : public forwarding_store {
             return tx_->fetch(index, key, head);
         }
         row_page scan(const row_range& range) override {
-            // What is open is known in memory, whatever the store.
+            // Any store keeps an index of this form in memory.
             if (range.index->form != index_form::brief) ++counted_.scans[name_of(*range.index)];
             return tx_->scan(range);
         }
@@ -92,7 +92,7 @@ class far_store final : public forwarding_store {
         };
         using place = std::pair<const index_info*, row_key>;
 
-        // The larger of the two, if it is fetched twice.
+        // Of a head and a whole row, the whole row stays.
         fetched& keep(const index_info& index, const row_key& key, const row_ptr& row, bool head) {
             const auto [at, is_first] = ahead_.try_emplace(place(&index, key), fetched{row, head});
             if (!is_first && at->second.is_head && !head) {

@@ -2,6 +2,9 @@
 // `callsign doctor`: what is asked, what the server says of itself, and what was found.
 
 #include <callsign/base/time.hpp>
+#include <callsign/base/uuid.hpp>
+#include <callsign/domain/account.hpp>
+#include <callsign/domain/findings.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -26,6 +29,25 @@ struct diagnosis {
 struct held_series {
     std::string account;
     std::string prefix;
+};
+
+// The state of a store's rows.
+struct store_sight {
+    time_point last_moment{};
+    std::int64_t pending = 0;
+    std::optional<time_point> oldest_pending{};
+    // The first of them.
+    std::vector<held_series> held{};
+    std::int64_t held_count = 0;
+    std::vector<incomplete_task> incomplete{};  // the first of them
+    std::int64_t incomplete_count = 0;
+    // A device whose key is sealed with the master key, if there is one.
+    struct sealed_device {
+        account_id account;
+        uuid client_id{};
+        std::string sealed_key;
+    };
+    std::optional<sealed_device> device{};
 };
 
 // What a running server says when it is asked.

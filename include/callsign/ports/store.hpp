@@ -50,7 +50,7 @@ class read_tx : public row_reader {
         };
         return own_or<Index>(committed, parts...);
     }
-    // The committed row, if it is at hand: null says nothing.
+    // The committed row, if the cache has it. Null: unknown.
     template <class Index, class... Part>
     row_of<typename Index::row> remembered(const Part&... parts) {
         if constexpr (is_remembered_by<Index>) {
@@ -182,9 +182,9 @@ class write_tx : public read_tx {
     }
     const unit_of_work& work() const { return *unit_; }
 
-    // These rows will be asked for, if they are there: a backend across a network fetches them now,
-    // in a few reads, before anything is changed. Rules see no difference, nor does who asks for
-    // others. An embedded one does not ask which they are. Throws store_failure.
+    // Prefetches the rows that `named` returns, those that exist. For a backend across a network,
+    // which fetches them in a few reads; an embedded one does not call `named`. Rules see no
+    // difference. Requires: nothing is changed yet. Throws store_failure.
     virtual void fetch_ahead(const std::function<std::vector<row_name>()>& /*named*/) {}
 
     // What was removed until now, by this transaction too, is to leave the log: maintain() does so

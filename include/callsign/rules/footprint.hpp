@@ -1,8 +1,8 @@
 #pragma once
-// The rows that rules will ask for by keys which are known before a command is applied. A backend
-// across a network fetches those of a whole batch at once (write_tx::fetch_ahead). What is left out
-// is fetched alone when it is asked for: slower, never wrong. So commands that are rare, and ones
-// whose rows follow from other rows, say nothing.
+// The rows that a batch of commands will read, as far as their keys are known before the commands
+// are applied. A backend across a network prefetches them together (write_tx::fetch_ahead). A rule
+// may read any other row too, at the cost of one round trip: so rare commands, and rows whose keys
+// are found in other rows, are not covered.
 
 #include <callsign/domain/command.hpp>
 #include <callsign/ports/store.hpp>
@@ -17,14 +17,14 @@ namespace callsign::rules {
 
 class footprint {
   public:
-    // Of all commands together, or some more: further ones are left out.
+    // About the maximum for a batch: the rows of further commands are not prefetched.
     static constexpr std::size_t rows_max = 16'384;
 
-    // `tx` outlives it. What it remembers need not be fetched.
+    // `tx` must outlive the footprint. Rows that `tx` remembers are not listed.
     explicit footprint(write_tx& tx) : tx_(tx) {}
 
     void add(const command& c);
-    // Some may come more than once.
+    // May contain duplicates.
     std::vector<row_name> rows() && { return std::move(rows_); }
 
   private:
@@ -40,7 +40,7 @@ class footprint {
     void look(const apply_remote_version& c);
     void look(const settle_delivery& c);
     template <class Command>
-    void look(const Command& /*says nothing*/) {}
+    void look(const Command& /*not covered*/) {}
 
     template <class Index, class... Part>
     void name(const Part&... parts);

@@ -6,6 +6,7 @@
 // open read-only, and a lock file keeps a second process away.
 
 #include <callsign/base/time.hpp>
+#include <callsign/ports/doctor.hpp>
 #include <callsign/ports/local_files.hpp>
 #include <callsign/ports/store.hpp>
 
@@ -110,9 +111,9 @@ restored_store restore_sqlite(const std::filesystem::path& backup,
                               const auditor& audit, const std::function<void(store&)>& make_another,
                               const findings::progress& progress);
 
-// What is to be known of a store without opening it as one: by the header of its file, and by a few
+// What is to be known of a store without opening it as one: by the header of its file, and by its
 // rows. Nothing is made, migrated, locked or waited for, so a server may run or not.
-struct sqlite_look {
+struct sqlite_look : store_sight {  // of no rows, if `unread` says why not
     bool exists = false;
     std::string unreadable{};       // why the file cannot be read; empty: it can
     bool is_database = false;       // or else it is another kind of file
@@ -123,28 +124,10 @@ struct sqlite_look {
     std::int64_t holder = 0;
 
     bool is_own = true;  // false: it is another program's; true as long as nobody knows
-    // ---- rows; nothing if `unread` says why not ----
     std::string unread{};
-    time_point last_moment{};
-    std::int64_t pending = 0;
-    std::optional<time_point> oldest_pending{};
-    // The first of them.
-    std::vector<held_series> held{};
-    std::int64_t held_count = 0;
-    // Incomplete tasks: the first of them, and how many there are.
-    std::vector<incomplete_task> incomplete{};
-    std::int64_t incomplete_count = 0;
-    // A device whose key is sealed under the master key, if there is any.
-    struct sealed_device {
-        account_id account;
-        uuid client_id{};
-        std::string sealed_key;
-    };
-    std::optional<sealed_device> device{};
 };
-// Incomplete tasks are those that were made before `made_before`.
 sqlite_look look_at_sqlite(const std::filesystem::path& data_dir,
-                           time_point made_before = time_point::max());
+                           const std::function<store_sight(read_tx&)>& look_at_rows);
 
 // The SQLite that this program runs with.
 struct sqlite_release {

@@ -25,6 +25,7 @@ class auditor {
     auditor(read_tx& tx, findings& found) : tx_(tx), found_(found) {}
 
     void run() {
+        look_at_rows(tx_, found_);
         for (const proof* p :
              {&proofs::numbers, &proofs::counted, &proofs::every_task, &proofs::seqs,
               &proofs::own_kind, &proofs::remotes, &proofs::sealed_parents, &proofs::sealed_once,

@@ -3,7 +3,6 @@
 // rows are read around damage.
 
 #include <callsign/domain/findings.hpp>
-#include <callsign/ports/around_damage.hpp>
 #include <callsign/ports/store.hpp>
 
 #include <algorithm>
@@ -18,6 +17,11 @@
 namespace callsign::rules::auditing {
 
 namespace proofs {
+inline constexpr proof readable{"file", "every row can be read"};
+inline constexpr proof slot_totals{"I4", "the totals count the slots"};
+inline constexpr proof totals{"I4", "the totals count what there is"};
+inline constexpr proof last_ids{"file", "no row is ahead of the last id that was given"};
+inline constexpr proof stored_bytes{"file", "each account's bytes are counted"};
 inline constexpr proof numbers{"I1", "the numbers of each series and period are exactly 1..n"};
 inline constexpr proof counted{
     "I1", "every number is counted by a series of the task's own account, under a prefix it has"};
@@ -99,6 +103,8 @@ struct tally {
     std::int64_t chains_replayed = 0;
 };
 
+// Of all tables.
+void look_at_rows(read_tx& tx, findings& found);
 // Of each series of the account. Adds the tasks to the subject's, which are then in order, and
 // their marks to the tally.
 void look_at_tasks(read_tx& tx, findings& found, subject& s, tally& all);
@@ -114,6 +120,25 @@ void look_at_slots(read_tx& tx, findings& found, tally& all);
 // ---- reading ----
 
 inline constexpr std::int64_t no_more = std::numeric_limits<std::int64_t>::max();
+
+// The place after `last` behind which rows can be read again, going forward in ever longer steps.
+// `read_behind(place)` throws store_failure where they cannot. None: nowhere.
+template <class ReadBehind>
+std::optional<std::int64_t> next_readable(std::int64_t last, ReadBehind read_behind) {
+    const std::int64_t from = std::max<std::int64_t>(last, 0);
+    for (int step = 0; step < 62; ++step) {
+        const std::int64_t far = std::int64_t{1} << step;
+        if (from > std::numeric_limits<std::int64_t>::max() - far) break;
+        const std::int64_t place = from + far;
+        try {
+            read_behind(place);
+            return place;
+        } catch (const store_failure&) {
+            // Not here yet.
+        }
+    }
+    return std::nullopt;
+}
 
 // Rows in the order of `place_of(row)`. Where one cannot be read, `passed(from, to, why)` is told
 // the places after `from` and through `to` that were passed over, and reading goes on behind them.

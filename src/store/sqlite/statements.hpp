@@ -32,23 +32,6 @@ inline constexpr auto progress_touch =
 inline constexpr auto look_own_tables =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
     " AND name IN ('accounts', 'prefixes', 'slots', 'key_runs', 'key_pages')";
-inline constexpr auto look_totals = "SELECT pending, last_moment, held_series FROM totals";
-inline constexpr auto look_oldest_pending =
-    "SELECT created_at FROM slots WHERE slot_id = coalesce((SELECT min(slot_id) FROM "
-    "pending_slots),"
-    " (SELECT min(slot_id) FROM slots WHERE slot_id > (SELECT pending_through FROM index_progress)"
-    " AND state IN (1, 4)))";
-inline constexpr auto look_held =
-    "SELECT a.name, s.prefix FROM series s JOIN accounts a ON a.account_id = s.account_id"
-    " WHERE s.held ORDER BY s.series_id LIMIT 10";
-inline constexpr auto look_tasks =
-    "SELECT t.attributes, a.name, s.prefix, c.period, t.number, t.uuid FROM tasks t"
-    " JOIN series s ON s.series_id = t.series_id JOIN accounts a ON a.account_id = t.account_id"
-    " JOIN counters c ON c.counter_id = t.counter_id"
-    " WHERE t.number IS NOT NULL AND t.purged = 0 AND t.created_at < ?";
-inline constexpr auto look_device =
-    "SELECT account_id, client_id, key FROM devices WHERE key IS NOT NULL AND revoked_at IS NULL"
-    " ORDER BY device_id DESC LIMIT 1";
 
 // ---- a store whose time is ahead ----
 

@@ -256,7 +256,7 @@ constexpr damage damages[] = {
     {"key_changed_behind_the_index", "UPDATE slots SET key = 'another' WHERE slot_id = 3", "I3",
      proofs::keys},
     {"run_lost", "DELETE FROM key_pages", "I3", proofs::keys},
-    {"pending_holds_a_task", "UPDATE slots SET task_id = 1 WHERE state = 1", "I4",
+    {"pending_holds_a_task", "UPDATE slots SET task_id = 1 WHERE state = 1", "file",
      proofs::slot_state},
     {"in_flight_and_not_in_the_outbox",
      "UPDATE slots SET state = 4 WHERE slot_id ="
@@ -426,7 +426,7 @@ TEST(check_sound, each_proof_is_tested) {
     fill(dir.path());
     std::set<std::string> shown;
     check_sqlite(dir.path(), rules::audit, [&](std::string_view what) { shown.emplace(what); });
-    std::set<std::string> tested{"the rows are counted"};
+    std::set<std::string> tested;
     for (const damage& d : damages) tested.insert(d.proof);
     EXPECT_EQ(shown, tested);
 }

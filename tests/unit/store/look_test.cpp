@@ -5,6 +5,7 @@
 #include "support/incomplete.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/rules/sight.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -21,6 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+
+sqlite_look look_at_all(const fs::path& at, time_point made_before = time_point::max()) {
+    return look_at_sqlite(at, [&](read_tx& tx) { return rules::look_at(tx, made_before); });
+}
 
 struct look : ::testing::Test {
     testing::temp_dir temp;
@@ -54,7 +59,7 @@ struct look : ::testing::Test {
     }
     sqlite_look look_at(const fs::path& at) const {
         const auto before = traces(at);
-        sqlite_look found = look_at_sqlite(at);
+        sqlite_look found = look_at_all(at);
         EXPECT_EQ(traces(at), before) << "a look changed something";
         return found;
     }
@@ -66,7 +71,7 @@ struct look : ::testing::Test {
 };
 
 TEST_F(look, at_nothing_makes_nothing) {
-    const sqlite_look found = look_at_sqlite(dir);
+    const sqlite_look found = look_at_all(dir);
     EXPECT_FALSE(found.exists);
     EXPECT_EQ(found.holder, 0);
     EXPECT_FALSE(fs::exists(dir));
@@ -120,14 +125,14 @@ TEST_F(look, lists_the_first_incomplete_tasks_that_are_not_too_young) {
         const auto store = open_sqlite({.data_dir = dir});
         testing::make_incomplete(*store, 12, time_point{milliseconds{1000}});
     }
-    const sqlite_look found = look_at_sqlite(dir, time_point{milliseconds{1001}});
+    const sqlite_look found = look_at_all(dir, time_point{milliseconds{1001}});
     ASSERT_EQ(found.unread, "");
     EXPECT_EQ(found.incomplete_count, 24);
     ASSERT_EQ(found.incomplete.size(), 10u);
     EXPECT_EQ(found.incomplete[0].account, "ada");
     EXPECT_EQ(found.incomplete[0].key, "SYN-1");
     EXPECT_EQ(found.incomplete[0].uuid, make_uuid_v7(time_point{}, 1, 0));
-    EXPECT_EQ(look_at_sqlite(dir, time_point{milliseconds{1000}}).incomplete_count, 0);
+    EXPECT_EQ(look_at_all(dir, time_point{milliseconds{1000}}).incomplete_count, 0);
 }
 
 TEST_F(look, tells_slots_series_and_time) {

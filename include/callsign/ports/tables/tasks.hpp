@@ -29,7 +29,7 @@ struct task_head {
     bool over = false;  // completed, deleted or purged
     callsign::author author{};
     std::size_t bytes = 0;  // of its attributes, as size_of() has them
-    // What leads back from it to the last state that history has whole, in bytes, or more.
+    // Bytes of the differences that history holds since the last whole state, or more.
     std::int64_t way_back = 0;
 };
 struct task_row : task_head {

@@ -8,6 +8,7 @@
 #include <callsign/base/file_trouble.hpp>
 #include <callsign/domain/backup.hpp>
 #include <callsign/net/certificate.hpp>
+#include <callsign/rules/sight.hpp>
 #include <callsign/seal/at_rest.hpp>
 
 #include <array>
@@ -236,7 +237,9 @@ facts gather(const doctor_question& q) {
     f.disk = look_at_disk(c.store.data_dir);
     f.clock_is_synchronised = is_clock_synchronised();
     f.sqlite = sqlite_in_use();
-    f.store = look_at_sqlite(c.store.data_dir, q.now - incomplete_after);
+    f.store = look_at_sqlite(c.store.data_dir, [&](read_tx& tx) {
+        return rules::look_at(tx, q.now - incomplete_after);
+    });
     f.is_running = f.store.holder != 0;
     f.open_files = look_at_limits(f.store.holder);
     f.connections_max = c.http.connections_max;

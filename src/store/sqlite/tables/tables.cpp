@@ -303,10 +303,6 @@ row_ptr row_in(query& q, const table_info& t, bool head) {
     return head ? t.take_head(columns) : t.take_row(columns);
 }
 
-const char* rows_behind(const table_info& t) {
-    return scan_text({.index = &t.indexes.front(), .after_parts = 1});
-}
-
 row_key key_of_id(std::int64_t id) {
     row_key key;
     append_part(key, id);

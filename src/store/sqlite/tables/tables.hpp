@@ -11,9 +11,7 @@ namespace callsign::sqlite {
 // Null: there is none. `head`: without what is large.
 row_ptr fetch_row(connection& db, const index_info& index, const row_key& key, bool head);
 row_page scan_rows(connection& db, const row_range& range);
-// For who reads all there is, damaged or not: those behind the row of an id, in their order, and
-// the one that a query of them has come to. Requires: the table has ids.
-const char* rows_behind(const table_info& table);
+// The one that a query of them has come to.
 row_ptr row_in(query& q, const table_info& table, bool head = false);
 // The primary key of a table whose rows have ids.
 row_key key_of_id(std::int64_t id);

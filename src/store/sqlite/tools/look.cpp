@@ -2,13 +2,11 @@
 // readers too, so it is told not to: where there is no log, the file is taken for one that nobody
 // writes, and where there is one, the memory that its processes share is only read.
 
-#include "connection.hpp"
+#include "reads.hpp"
 #include "statements.hpp"
 #include "tables/migrations.hpp"
-#include "tables/rows.hpp"
 
 #include <callsign/base/file_trouble.hpp>
-#include <callsign/domain/task_faults.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <array>
@@ -98,23 +96,9 @@ std::int64_t holder_of(const fs::path& lock) {
     return 0;
 }
 
-// Rows that cannot be read are the check's.
-void read_incomplete(connection& db, time_point made_before, sqlite_look& found) {
-    constexpr std::size_t listed_max = 10;
-    auto tasks = db.use(sql::look_tasks);
-    tasks.bind(made_before);
-    while (tasks.step()) {
-        const auto all = sqlite::decode_attributes(tasks.blob(0));
-        if (!all || !is_incomplete(all->set)) continue;
-        ++found.incomplete_count;
-        if (found.incomplete.size() >= listed_max) continue;
-        found.incomplete.push_back({tasks.text(1),
-                                    format_key(tasks.text(2), tasks.text(3), tasks.integer(4)),
-                                    tasks.id(5)});
-    }
-}
+using rows_looker = std::function<store_sight(read_tx&)>;
 
-void read_rows(connection& db, time_point made_before, sqlite_look& found) {
+void read_rows(connection& db, const rows_looker& look_at_rows, sqlite_look& found) {
     db.execute("BEGIN");  // one state
     found.is_own = db.integer_of(sql::look_own_tables) == 5;
     if (!found.is_own) {
@@ -127,34 +111,13 @@ void read_rows(connection& db, time_point made_before, sqlite_look& found) {
         found.unread = "it has schema " + std::to_string(found.schema);
         return;
     }
-    {
-        auto totals = db.use(sql::look_totals);
-        if (totals.step()) {
-            found.pending = totals.integer(0);
-            found.last_moment = totals.instant(1);
-            found.held_count = totals.integer(2);
-        }
-    }
-    {
-        auto oldest = db.use(sql::look_oldest_pending);
-        if (oldest.step()) found.oldest_pending = oldest.instant(0);
-    }
-    {
-        auto held = db.use(sql::look_held);
-        while (held.step()) found.held.push_back({held.text(0), held.text(1)});
-    }
-    {
-        auto device = db.use(sql::look_device);
-        if (device.step()) {
-            found.device = {account_id{device.integer(0)}, device.id(1), device.text(2)};
-        }
-    }
-    read_incomplete(db, made_before, found);
+    sqlite::reads_over<read_tx> tx(db, {});
+    static_cast<store_sight&>(found) = look_at_rows(tx);
 }
 
 }  // namespace
 
-sqlite_look look_at_sqlite(const fs::path& data_dir, time_point made_before) {
+sqlite_look look_at_sqlite(const fs::path& data_dir, const rows_looker& look_at_rows) {
     const fs::path file = data_dir / "callsign.sqlite3";
     sqlite_look found;
     found.schema_known = static_cast<std::int64_t>(sqlite::migrations().size());
@@ -164,7 +127,7 @@ sqlite_look look_at_sqlite(const fs::path& data_dir, time_point made_before) {
     try {
         connection db(uri_of(file, found.holder != 0), SQLite::OPEN_READONLY | SQLite::OPEN_URI,
                       look_cache_bytes);
-        read_rows(db, made_before, found);
+        read_rows(db, look_at_rows, found);
     } catch (const std::exception& e) {
         found.unread = e.what();
     }

@@ -1,6 +1,6 @@
 #pragma once
 // What SQLite keeps beside what the port shows, and what must agree with it: pages, indexes,
-// references, totals, the index of keys. The promise itself is proved by rules/audit.hpp.
+// references, the index of keys. The rows, and the promise, are rules/audit.hpp's.
 
 #include "connection.hpp"
 
@@ -15,7 +15,6 @@ void check_storage(connection& db, findings& found);
 
 // ---- the parts ----
 
-void check_rows(connection& db, findings& found);
 void check_keys(connection& db, findings& found);
 
 template <class Look>
