@@ -2,8 +2,8 @@
 #include "room.hpp"
 #include "snapshot_place.hpp"
 
+#include <callsign/ports/tables/devices.hpp>
 #include <callsign/rules/rows/accounts.hpp>
-#include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/sealed.hpp>
 
 namespace callsign::rules {
@@ -19,10 +19,11 @@ std::optional<snapshot_age> age_of(write_tx& tx, account_id account, const chain
 }  // namespace
 
 add_sealed_version::answer apply(write_tx& tx, const add_sealed_version& c, const moment& m) {
-    const auto known = devices::find(tx, c.client_id);
+    const auto known = tx.get<devices_by_client>(c.client_id);
     if (!known && !c.may_register) return no_such_client{};
-    if (known && known->mode != account_mode::opaque) return account_changed{};
     if (known) {
+        const auto owner = tx.expect<accounts_by_id>(known->account);
+        if (owner->mode != account_mode::opaque) return account_changed{};
         const chain_head head = sealed_head_of(tx, known->account);
         if (!head.version.is_nil() && head.version != c.parent) {
             return add_sealed_version::expected_parent{known->account, head.version};

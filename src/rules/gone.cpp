@@ -1,7 +1,7 @@
 // Commands whose account went after their requests had been let in.
 
 #include <callsign/ports/tables/accounts.hpp>
-#include <callsign/rules/rows/devices.hpp>
+#include <callsign/ports/tables/devices.hpp>
 #include <callsign/rules/rules.hpp>
 
 #include <concepts>
@@ -39,8 +39,9 @@ bool is_for_gone(write_tx& tx, const command& any) {
     return std::visit(
         [&]<class Command>(const Command& c) {
             if constexpr (by_client<Command>) {
-                const auto known = devices::find(tx, c.client_id);
-                return known && has_ended(known->state, false);
+                const auto known = tx.get<devices_by_client>(c.client_id);
+                if (!known) return false;
+                return has_ended(tx.expect<accounts_by_id>(known->account)->state, false);
             } else if constexpr (by_account<Command>) {
                 // The server's own look at what is there.
                 if (claim_of(c).who.is_house()) return false;

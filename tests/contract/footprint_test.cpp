@@ -151,6 +151,18 @@ TEST_F(synced_footprints, of_a_sync) {
                  {{"fork_versions version_id account_id", 1}});
 }
 
+// A stale sync adds a fork version, and looks at the oldest one only.
+TEST_F(synced_footprints, of_a_stale_sync_read_one_fork_version) {
+    send(made(0));
+    send(made(1));
+    const uuid left_at = head(account_).version;
+    send(changed(0, "Ship it"));
+    for (int n = 0; n < 40; ++n) send(left_at, changed(1, std::to_string(n).c_str()));
+    forget();
+    send(left_at, changed(1, "Ship it soon"));
+    EXPECT_EQ(far_.take_reads().scanned["fork_versions account_id place"], 1);
+}
+
 TEST_F(synced_footprints, of_a_large_sync_are_bounded) {
     std::vector<operation> all;
     for (int n = 0; n < 200; ++n) {

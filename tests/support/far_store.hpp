@@ -18,6 +18,7 @@ class far_store final : public forwarding_store {
     struct reads {
         std::map<std::string, int> alone;    // rows that were not prefetched
         std::map<std::string, int> scans;    // pages of ranges
+        std::map<std::string, int> scanned;  // rows of those pages
         std::map<std::string, int> in_vain;  // rows that were prefetched and not read
     };
 
@@ -74,8 +75,11 @@ class far_store final : public forwarding_store {
         }
         row_page scan(const row_range& range) override {
             // Any store keeps an index of this form in memory.
-            if (range.index->form != index_form::brief) ++counted_.scans[name_of(*range.index)];
-            return tx_->scan(range);
+            row_page page = tx_->scan(range);
+            if (range.index->form == index_form::brief) return page;
+            ++counted_.scans[name_of(*range.index)];
+            counted_.scanned[name_of(*range.index)] += static_cast<int>(page.rows.size());
+            return page;
         }
         std::size_t work_done() const override { return tx_->work_done(); }
         void flush() override { tx_->flush(); }

@@ -37,13 +37,13 @@ void put(write_tx& tx, account_id account, const fork_version& made, const bound
     });
     // So many at once, should there be more: the bounds may be other ones than before.
     constexpr std::int64_t gone_max = 64;
-    const auto oldest = tx.all(range_of<forks_by_place>(account).limit(gone_max));
-    for (const auto& each : oldest) {
+    const auto oldest = range_of<forks_by_place>(account).limit(gone_max).expect(1);
+    tx.scan(oldest, [&](const row_of<fork_row>& each) {
         const bool stays = each->place > row.place - keep.count_max &&
                            each->bytes_before >= bytes - keep.bytes_max;
-        if (stays) break;
-        tx.erase(each);
-    }
+        if (!stays) tx.erase(each);
+        return !stays;
+    });
     tx.put(std::move(row));
 }
 
