@@ -45,48 +45,67 @@ http_response problem_answer(wire::format form, const problem& kind, std::string
 refused meaning_of(errc error) {
     switch (error) {
     case errc::overloaded:
-        return {problems::overloaded, "Nothing was done. Ask again in a moment.", {}, true};
+        return {problems::overloaded,
+                "No changes were made. Retry after the Retry-After delay.",
+                {},
+                true};
     case errc::shutting_down:
-        return {problems::shutting_down, "Nothing was done. Ask again in a moment.", {}, true};
+        return {problems::shutting_down,
+                "No changes were made. Retry after the Retry-After delay.",
+                {},
+                true};
     case errc::deadline_exceeded:
-        return {problems::deadline_exceeded, "Nothing was done. Ask again in a moment.", {}, true};
+        return {problems::deadline_exceeded,
+                "No changes were made. Retry after the Retry-After delay.",
+                {},
+                true};
     case errc::store_refused:
         return {problems::store_refused,
-                "Nothing was done. The store cannot be written now.",
+                "No changes were made. The store cannot be written.",
                 {},
                 true};
     case errc::storage_full:
         return {problems::storage_full,
-                "Nothing was done. What is stored can be read; ask again when there is room.",
+                "No changes were made. Reads work; retry once there is free space.",
                 {},
                 true};
     case errc::store_damaged:
         return {problems::store_damaged,
-                "Nothing was done. The operator's log names the place; callsign check lists all.",
+                "No changes were made. The server log names the location; callsign check lists all "
+                "damage.",
                 {},
                 false};
     case errc::record_damaged:
         return {problems::record_damaged,
-                "Nothing was done. The operator's log names the record; other requests go on.",
+                "No changes were made. The server log names the record; other requests are not "
+                "affected.",
                 {},
                 false};
     case errc::outcome_unknown:
         return {problems::outcome_unknown,
-                "The change may have been made. Ask again with the same key: that tells.",
+                "The change may have been made. Retry with the same idempotency key.",
                 {},
                 true};
     case errc::remote_unavailable:
         return {problems::remote_unavailable,
-                "Nothing was done. Ask again in a moment; callsign account show says more.",
+                "No changes were made. Retry later; callsign account show has the error.",
                 {},
                 true};
     case errc::account_gone:
-        return {problems::account_not_found, "Nothing was done. It has been removed.", {}, false};
+        return {problems::account_not_found,
+                "No changes were made. The account was deleted.",
+                {},
+                false};
     case errc::store_unavailable:
-        return {problems::store_unavailable, "Nothing was read. Ask again in a moment.", {}, true};
+        return {problems::store_unavailable,
+                "Nothing was read. Retry after the Retry-After delay.",
+                {},
+                true};
     }
-    return {
-        problems::internal_error, "The operator's log has more under the request's id.", {}, false};
+    return {problems::internal_error,
+            "The server log has the details under the request ID.",
+            {},
+            false};
 }
 
 }  // namespace
@@ -98,10 +117,10 @@ http_response answer_problem(const request_context& c, const problem& kind, std:
 
 refused refused_for(wire::faults found) {
     const std::string count = std::to_string(found.size());
-    const std::string detail = found.size() == 1 ? std::string("One thing is wrong with it.")
+    const std::string detail = found.size() == 1 ? std::string("One error.")
                                : found.size() < wire::faults_max
-                                   ? count + " things are wrong with it, all listed."
-                                   : "The first " + count + " things that are wrong are listed.";
+                                   ? count + " errors, all listed."
+                                   : "The first " + count + " errors are listed.";
     return {problems::validation_failed, detail, std::move(found)};
 }
 

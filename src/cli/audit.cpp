@@ -29,7 +29,7 @@ void show_audit_log(session& s, const audit_filter& filter) {
     }
     print_table(s.out(), {"WHEN", "WHO", "FROM", "ACTION", "ACCOUNT", "WHAT"}, rows);
     if (!list.next_page_token().empty()) {
-        s.around().err << "There are more, older ones: raise --limit to see them.\n";
+        s.around().err << "Older entries are not shown: raise --limit.\n";
     }
 }
 

@@ -52,18 +52,17 @@ void make_backup(session& s, const std::filesystem::path& dir) {
                            {"made", time_text(made.has_made_at(), made.made_at())},
                            {"bytes", std::to_string(made.bytes())},
                            {"sha256", made.sha256()}});
-    s.out() << "The master key is not in it: keep a copy of that elsewhere.\n";
+    s.out() << "The backup does not contain the master key: back it up separately.\n";
 }
 
 void restore(session& s, const std::filesystem::path& backup, bool yes) {
     if (s.options().data_dir.empty()) {
-        throw failure("say where to: --data-dir DIR", exit_status::not_understood);
+        throw failure("--data-dir DIR is required", exit_status::not_understood);
     }
     const std::filesystem::path dir = s.data_dir();
     confirm(s, yes,
-            "Put the backup in " + backup.string() + " in the place of what is in " + dir.string() +
-                "?",
-            "what is in " + dir.string() + " is replaced (and kept beside it)");
+            "Replace the store in " + dir.string() + " with the backup in " + backup.string() + "?",
+            "a restore replaces the store in " + dir.string() + " (and keeps a copy beside it)");
     progress_line line(s.around());
     const auto progress = [&](std::string_view what) {
         line.show("checking " + std::string(what) + " ...");
@@ -81,9 +80,8 @@ void restore(session& s, const std::filesystem::path& backup, bool yes) {
                            {"kept", done.kept.string()},
                            {"series held", std::to_string(done.series_held)}});
     s.out()
-        << "Numbers that were given after the backup are not in it, and people may have them: "
-           "no series\ngives one until it is told where to go on: callsign series resume PREFIX "
-           "--account NAME --at N\n";
+        << "Numbers assigned after the backup may be in use, so all series are held. Resume each "
+           "one:\ncallsign series resume PREFIX --account NAME --at N\n";
 }
 
 }  // namespace callsign::cli

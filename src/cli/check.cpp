@@ -66,7 +66,7 @@ void show_report(session& s, const check_report& report, const std::string& note
     for (const auto& [invariant, text] : report.faults) faults.push_back({invariant, text});
     print_table(s.out(), {"BROKEN", "WHERE"}, faults);
     if (report.faults.size() == check_report::faults_max) {
-        s.out() << "There may be more: these are the first.\n";
+        s.out() << "Only the first are shown.\n";
     }
     show_incomplete(s, report);
     if (!note.empty()) s.out() << note << '\n';

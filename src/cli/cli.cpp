@@ -22,7 +22,7 @@ namespace {
 void fill_from_system(std::span<std::uint8_t> bytes) {
     // Up to 256 bytes come whole or not at all.
     if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-        throw failure("the system gives no random bytes");
+        throw failure("cannot read random bytes from the system");
     }
 }
 

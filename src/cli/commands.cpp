@@ -21,7 +21,7 @@ void show_token(std::ostream& out, const v1::Token& token) {
                        {"revoked", time_text(token.has_revoked_at(), token.revoked_at())},
                        {"expires", time_text(token.has_expires_at(), token.expires_at())},
                        {"token", token.token()}});
-    if (!token.token().empty()) out << "Keep the token now: it is not shown again.\n";
+    if (!token.token().empty()) out << "Save the token now: it is not shown again.\n";
 }
 
 void show_taskrc(std::ostream& out, const v1::Device& device) {
@@ -37,7 +37,7 @@ void show_device(std::ostream& out, const v1::Device& device) {
                        {"created", time_text(device.has_created_at(), device.created_at())},
                        {"revoked", time_text(device.has_revoked_at(), device.revoked_at())}});
     if (device.taskrc().empty()) return;
-    out << "\nThe lines for its .taskrc, now: the secret is not shown again.\n\n";
+    out << "\nLines for the device's .taskrc. Save them now: the secret is not shown again.\n\n";
     show_taskrc(out, device);
 }
 
@@ -83,10 +83,10 @@ std::string slots_target(const slot_filter& filter) {
 
 void show_remote(std::ostream& out, const v1::RemoteState& r) {
     std::vector<std::pair<std::string, std::string>> fields{
-        {"lives at", r.url()},
+        {"remote server", r.url()},
         {"client id", r.client_id()},
         {"state", r.halted().empty() ? r.state() : r.state() + ": " + r.halted()},
-        {"up to date at", time_text(r.has_up_to_date_at(), r.up_to_date_at())},
+        {"synced at", time_text(r.has_up_to_date_at(), r.up_to_date_at())},
         {"version", r.version()},
         {"creations waiting", std::to_string(r.creations_waiting())},
         {"keys waiting", std::to_string(r.keys_waiting())}};
@@ -99,15 +99,13 @@ void show_remote(std::ostream& out, const v1::RemoteState& r) {
     }
     print_fields(out, fields);
     if (r.halted() == "gone-back") {
-        out << "The other server has lost versions that it had: put its newest backup back and "
-               "say\n"
-               "`callsign account remote NAME --accept-loss` no sooner than you must: it takes "
-               "what\n"
-               "the server has then.\n";
+        out << "The remote server has lost versions. Restore its newest backup, then run\n"
+               "`callsign account remote NAME --accept-loss`: it accepts the history that the "
+               "server "
+               "has then.\n";
     } else if (r.halted() == "incomplete") {
-        out << "The other server's history has no beginning, and it has no snapshot: let one of "
-               "its\n"
-               "Taskwarriors sync, which makes one, and say `callsign account remote NAME`.\n";
+        out << "The remote server's history is incomplete and has no snapshot. Sync one of its\n"
+               "replicas, which sends one, then run `callsign account remote NAME`.\n";
     }
 }
 
@@ -130,18 +128,16 @@ void confirm(session& s, bool yes, const std::string& question, const std::strin
     std::string answer;
     // The end of the input is no answer; the cursor is still behind the question then.
     if (!std::getline(around.in, answer)) around.err << '\n';
-    if (answer != "y" && answer != "Y" && answer != "yes") throw failure("nothing was done");
+    if (answer != "y" && answer != "Y" && answer != "yes") throw failure("nothing was changed");
 }
 
 void create_account(session& s, const account_choice& choice) {
     const bool is_elsewhere = !choice.remote.empty();
     if (!choice.client_id.empty() && !choice.opaque && !is_elsewhere) {
-        throw failure(
-            "--client-id is for opaque accounts and remote ones: say --opaque or --remote",
-            exit_status::not_understood);
+        throw failure("--client-id requires --opaque or --remote", exit_status::not_understood);
     }
     if (is_elsewhere && (choice.client_id.empty() || choice.secret_file.empty())) {
-        throw failure("--remote needs --client-id and --secret-file, as its Taskwarriors have them",
+        throw failure("--remote requires --client-id and --secret-file with the replicas' values",
                       exit_status::not_understood);
     }
     v1::CreateAccount body;
@@ -166,8 +162,8 @@ void create_account(session& s, const account_choice& choice) {
                                    {"token", made.token()},
                                    {"client id", made.client_id()}});
             s.out() << (made.client_id().empty()
-                            ? "Keep the token now: it is not shown again.\n"
-                            : "Keep the token and the client id now: they are not shown again.\n");
+                            ? "Save the token now: it is not shown again.\n"
+                            : "Save the token and the client ID now: they are not shown again.\n");
         });
 }
 
@@ -189,8 +185,8 @@ void show_account(session& s, const std::string& account) {
 
 void change_remote(session& s, const std::string& account, const remote_choice& choice, bool yes) {
     if (choice.accept_loss) {
-        confirm(s, yes, "Take what the other server has now, though it has lost versions?",
-                "tasks that it has lost go here, too; their keys are never used again");
+        confirm(s, yes, "Accept the remote server's history, although it has lost versions?",
+                "tasks that it has lost are removed here too; their keys are not used again");
     }
     v1::EditRemote body;
     body.set_url(choice.url);
@@ -213,7 +209,7 @@ void list_accounts(session& s) {
                         time_text(a.has_created_at(), a.created_at())});
     }
     if (rows.empty()) {
-        s.say_empty("There are no accounts: callsign account create NAME --prefix SYN");
+        s.say_empty("No accounts. To create one: callsign account create NAME --prefix SYN");
     }
     print_table(s.out(), {"NAME", "PREFIX", "ACCOUNT ID", "STATE", "SEQ", "CREATED"}, rows);
 }
@@ -251,15 +247,15 @@ std::string deletion_question(session& s, const std::string& account) {
     session::read(s.ask(verb::get, account_path(account, "")), found);
     return "Delete account '" + printable(found.name()) + "' and all its tasks (" +
            std::to_string(found.seq()) +
-           " changes so far)? Nobody gets in from now on; until its grace (reaper.account_grace) "
-           "is over `callsign account enable` has it back.";
+           " changes)? Its tokens and devices are rejected at once. `callsign account enable` "
+           "restores it until the grace period (reaper.account_grace) ends.";
 }
 
 }  // namespace
 
 void delete_account(session& s, const std::string& account, bool yes) {
     confirm(s, yes, yes ? std::string() : deletion_question(s, account),
-            "an account is deleted with all its tasks");
+            "deleting an account deletes all its tasks");
     s.ask_and_show<v1::Account>(
         verb::delete_, account_path(account, ""), nullptr, [&](const v1::Account& gone) {
             print_fields(s.out(), {{"account", gone.name()},
@@ -298,22 +294,22 @@ void list_tokens(session& s, const std::string& account) {
                         time_text(t.has_expires_at(), t.expires_at())});
     }
     if (rows.empty()) {
-        s.say_empty("The account has no tokens: callsign token create " + printable(account) +
-                    " --name NAME");
+        s.say_empty("The account has no tokens. To create one: callsign token create " +
+                    printable(account) + " --name NAME");
     }
     print_table(s.out(), {"TOKEN ID", "NAME", "SCOPE", "CREATED", "REVOKED", "EXPIRES"}, rows);
 }
 
 void revoke_token(session& s, const std::string& id, bool yes) {
-    confirm(s, yes, "Revoke token " + printable(id) + "? It never works again.",
-            "a revoked token never works again");
+    confirm(s, yes, "Revoke token " + printable(id) + "? This cannot be undone.",
+            "revoking a token cannot be undone");
     s.ask_and_show<v1::Token>(verb::delete_, "/v1/admin/tokens/" + percent_encode(id), nullptr,
                               [&](const v1::Token& gone) { show_token(s.out(), gone); });
 }
 
 void add_device(session& s, const std::string& account, const device_choice& choice) {
     if (choice.taskrc_only && s.json()) {
-        throw failure("--taskrc is text: leave out --json", exit_status::not_understood);
+        throw failure("--taskrc and --json exclude each other", exit_status::not_understood);
     }
     v1::CreateDevice body;
     body.set_name(choice.name);
@@ -329,8 +325,8 @@ void list_devices(session& s, const std::string& account) {
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
     std::vector<row> rows;
     if (list.devices().empty()) {
-        s.say_empty("The account has no devices: callsign device add " + printable(account) +
-                    " --name NAME");
+        s.say_empty("The account has no devices. To add one: callsign device add " +
+                    printable(account) + " --name NAME");
     }
     row titles{"NAME", "DEVICE ID", "CLIENT ID", "CREATED", "REVOKED"};
     const bool restored = std::any_of(list.devices().begin(), list.devices().end(),
@@ -346,8 +342,8 @@ void list_devices(session& s, const std::string& account) {
 }
 
 void revoke_device(session& s, const std::string& account, const std::string& name, bool yes) {
-    confirm(s, yes, "Revoke device " + printable(name) + "? It never syncs again.",
-            "a revoked device never syncs again");
+    confirm(s, yes, "Revoke device " + printable(name) + "? This cannot be undone.",
+            "revoking a device cannot be undone");
     const auto list =
         s.ask_pages(account_path(account, "/devices"), no_limit, &v1::DeviceList::devices_size);
     // The one that has the name now; else the last that had it, since revoking twice is no fault.
@@ -355,7 +351,7 @@ void revoke_device(session& s, const std::string& account, const std::string& na
     for (const v1::Device& d : list.devices()) {
         if (d.name() == name && (!found || found->has_revoked_at())) found = &d;
     }
-    if (!found) throw failure("the account has no device of this name: " + printable(name));
+    if (!found) throw failure("the account has no device " + printable(name));
     const std::string path = "/devices/" + percent_encode(found->device_id());
     s.ask_and_show<v1::Device>(verb::delete_, account_path(account, path), nullptr,
                                [&](const v1::Device& gone) { show_device(s.out(), gone); });
@@ -393,7 +389,7 @@ void edit_series(session& s, const std::string& account, const series_choice& ch
     if (choice.allows_gaps || choice.no_gaps) body.set_allows_gaps(choice.allows_gaps);
     if (choice.archive || choice.restore) body.set_archived(choice.archive);
     if (body.ByteSizeLong() == 0) {
-        throw failure("say what is to change: --help lists it", exit_status::not_understood);
+        throw failure("no change given; see --help", exit_status::not_understood);
     }
     const std::string path = "/series/" + percent_encode(choice.prefix);
     s.ask_and_show<v1::Series>(verb::patch, account_path(account, path), &body,
@@ -405,8 +401,8 @@ void list_series(session& s, const std::string& account) {
         s.ask_pages(account_path(account, "/series"), no_limit, &v1::SeriesList::series_size);
     if (s.json()) return s.print_json(wire::encode(wire::format::json, list));
     if (list.series().empty()) {
-        s.say_empty("The account has no series: callsign series create " + printable(account) +
-                    " --prefix SYN");
+        s.say_empty("The account has no series. To create one: callsign series create " +
+                    printable(account) + " --prefix SYN");
     }
     show_series(s.out(), list.series());
 }
@@ -416,9 +412,9 @@ namespace {
 // Clients make slots; no command does.
 std::string no_slots(const slot_filter& filter) {
     if (filter.state.empty() && filter.account.empty()) {
-        return "There are no slots: one is made with the first task (POST /v1/tasks)";
+        return "No slots. POST /v1/tasks creates one.";
     }
-    return "There are no such slots: callsign slots list, without --state and --account, shows "
+    return "No matching slots. Without --state and --account, callsign slots list shows "
            "all";
 }
 
@@ -430,7 +426,7 @@ void list_slots(session& s, const slot_filter& filter) {
     if (list.slots().empty()) s.say_empty(no_slots(filter));
     show_slots(s, list);
     if (!list.next_page_token().empty()) {
-        s.around().err << "There are more: raise --limit to see them.\n";
+        s.around().err << "More slots exist: raise --limit.\n";
     }
 }
 

@@ -122,7 +122,7 @@ class task_hook {
         const milliseconds patience = patience_of(settings);
         const key_spool spool(data_dir_);
         if (spool.was_silent(around.now())) {
-            throw failure("the server did not answer a moment ago");
+            throw failure("the server did not respond to the last request");
         }
         std::string key = ask_for_key(
             [&](const http_call& call) {
@@ -155,7 +155,7 @@ class task_hook {
             spool.remember(id, now);
             feedback_ = std::string("No key yet: ") + why.what();
         } catch (const std::exception& e) {
-            feedback_ = std::string("No key, nor is it remembered: ") + e.what();
+            feedback_ = std::string("No key, and the request is not stored: ") + e.what();
         }
         if (dynamic_cast<const too_late*>(&why)) spool.note_silence(now);
     }

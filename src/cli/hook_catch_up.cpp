@@ -52,7 +52,7 @@ std::string text_of(const boost::json::object& task, std::string_view name) {
 std::vector<known_task> read_known_tasks(const std::string& text, const std::string& attribute) {
     boost::json::error_code error;
     const boost::json::value read = boost::json::parse(text, error);
-    if (error || !read.is_array()) throw failure("what `task export` says is not understood");
+    if (error || !read.is_array()) throw failure("cannot parse the output of `task export`");
     std::vector<known_task> tasks;
     for (const boost::json::value& one : read.get_array()) {
         const auto* const task = one.if_object();

@@ -60,7 +60,7 @@ std::string read_token(const session& s, const hook_choice& choice) {
     if (choice.token_file.empty()) return variable(s.around(), "CALLSIGN_TOKEN");
     const std::string text = read_input(s.around(), choice.token_file);
     const std::string token(trimmed(text.substr(0, text.find('\n')), " \t\r"));
-    if (token.empty()) throw failure(choice.token_file + " holds no token: one line");
+    if (token.empty()) throw failure(choice.token_file + " does not contain a token (one line)");
     return token;
 }
 
@@ -81,7 +81,7 @@ key_settings choose_settings(const session& s, const hook_choice& choice,
     const std::string token = read_token(s, choice);
     if (!token.empty()) settings.token = token;
     if (settings.token.empty()) {
-        throw failure("a write token of the account is needed: --token-file, or CALLSIGN_TOKEN",
+        throw failure("no write token of the account: use --token-file or CALLSIGN_TOKEN",
                       exit_status::not_understood);
     }
     // Hooks run wherever somebody calls `task`.
@@ -124,11 +124,11 @@ std::filesystem::path taskwarrior_data_dir(const session& s, const hook_choice& 
 void install_hooks(session& s, const hook_choice& choice) {
     if (!s.options().token.empty()) {
         throw failure(
-            "a token on the command line is there for others to see: --token-file FILE, "
+            "other users can read a token on the command line: use --token-file FILE, "
             "or - for standard input",
             exit_status::not_understood);
     }
-    if (s.around().program.empty()) throw failure("it is not known where this program is");
+    if (s.around().program.empty()) throw failure("cannot find the path of this program");
     const std::filesystem::path data_dir = taskwarrior_data_dir(s, choice);
     const key_settings settings = choose_settings(s, choice, data_dir);
     const std::filesystem::path hooks = data_dir / "hooks";
@@ -139,8 +139,8 @@ void install_hooks(session& s, const hook_choice& choice) {
     for (const char* event : events) {
         const std::string file = file_of(event).string();
         if (!is_of_others(file)) continue;
-        confirm(s, choice.yes, "Overwrite " + file + "? It is not callsign's.",
-                file + " is there, and is not callsign's");
+        confirm(s, choice.yes, "Overwrite " + file + "? Another program wrote it.",
+                file + " exists and was written by another program");
     }
 
     std::error_code error;
@@ -163,7 +163,7 @@ void install_hooks(session& s, const hook_choice& choice) {
             {"hooks", std::move(files)}, {"settings", kept}, {"taskrc", lines}}));
     }
     for (const auto& file : files) s.out() << printable(file.as_string().c_str()) << '\n';
-    s.out() << printable(kept) << "\n\nThe lines for its .taskrc:\n\n" << lines;
+    s.out() << printable(kept) << "\n\nLines for .taskrc:\n\n" << lines;
 }
 
 }  // namespace callsign::cli

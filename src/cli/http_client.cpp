@@ -133,15 +133,16 @@ http_answer exchange(const server_url& server, const http_call& call, millisecon
         return {outcome->status, outcome->header("Content-Type"), std::move(outcome->body)};
     }
     const net::http_failure& failed = outcome.error();
-    std::string why = failed.timed_out() ? "no answer within " + to_duration_text(patience)
+    std::string why = failed.timed_out() ? "no response within " + to_duration_text(patience)
                                          : failed.error.message();
     if (!failed.distrust.empty()) {
         why = "its certificate is not trusted: " + failed.distrust + " (--cacert FILE)";
     }
     const std::string sentence =
-        !failed.sent ? "cannot reach " + server.text + ": " + why
-                     : "no whole answer from " + server.text + ": " + why +
-                           (call.method == verb::get ? "" : "; what was asked may have been done");
+        !failed.sent
+            ? "cannot reach " + server.text + ": " + why
+            : "incomplete response from " + server.text + ": " + why +
+                  (call.method == verb::get ? "" : "; the request may have been carried out");
     if (failed.timed_out()) throw too_late(sentence);
     throw failure(sentence);
 }

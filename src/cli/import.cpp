@@ -50,12 +50,12 @@ class importer {
         if (!choice_.client_id.empty()) {
             const auto id = parse_uuid(choice_.client_id);
             std::erase_if(clients, [&](const auto& client) { return !id || client.id != *id; });
-            if (clients.empty()) throw failure("the file has no client of this id");
+            if (clients.empty()) throw failure("the file does not contain this client ID");
         }
         const bool is_named = !choice_.account.empty() || !choice_.prefix.empty();
         if (is_named && clients.size() != 1) {
             throw failure("the file has " + std::to_string(clients.size()) +
-                              " clients, and a name is one's: say which with --client-id",
+                              " clients: --account and --prefix require --client-id",
                           exit_status::not_understood);
         }
         return clients;
@@ -112,7 +112,7 @@ class importer {
         const std::string who = "client " + place + ", account " + known.account();
         if (known.mode() == "managed") {
             ++counts_.managed;
-            say(who + ": it has become managed here, and is left as it is");
+            say(who + ": skipped, since its account is managed here");
             return;
         }
         try {
@@ -199,10 +199,11 @@ class importer {
 
 void show_imported(session& s, const import_counts& counts) {
     print_fields(s.out(), {{"clients", std::to_string(counts.clients)},
-                           {"versions taken over", std::to_string(counts.versions)},
-                           {"versions here already", std::to_string(counts.versions_there)},
-                           {"snapshots taken over", std::to_string(counts.snapshots)}});
-    s.out() << "Point the clients' sync.server.url here: they go on where they were.\n";
+                           {"versions imported", std::to_string(counts.versions)},
+                           {"versions known", std::to_string(counts.versions_there)},
+                           {"snapshots imported", std::to_string(counts.snapshots)}});
+    s.out()
+        << "Set sync.server.url of the clients to this server: they continue where they were.\n";
 }
 
 }  // namespace
@@ -224,15 +225,15 @@ void import_taskchampion(session& s, const std::string& name, const import_choic
     }
     std::string left;
     if (counts.refused > 0) {
-        left = "the histories of " + std::to_string(counts.refused) + " have gone another way here";
+        left = "the history of " + std::to_string(counts.refused) + " differs from this server's";
     }
     if (counts.broken > 0) {
-        left += (left.empty() ? "the histories of " : ", those of ") +
-                std::to_string(counts.broken) + " are not whole in the file";
+        left += (left.empty() ? "the history of " : ", that of ") + std::to_string(counts.broken) +
+                " is incomplete in the file";
     }
     if (!left.empty()) {
         throw failure("of " + std::to_string(counts.clients) + " clients " + left +
-                      "; the others are taken over");
+                      "; the others were imported");
     }
 }
 

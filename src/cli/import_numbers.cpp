@@ -35,7 +35,7 @@ struct placed_row {
 };
 
 [[noreturn]] void refuse_table(const std::vector<std::string>& faults) {
-    std::string text = "the table has faults, and nothing was imported";
+    std::string text = "the table has errors; nothing was imported";
     for (const std::string& fault : faults) text += "\n  " + printable(fault);
     throw failure(text);
 }
@@ -167,7 +167,7 @@ void import_numbers(session& s, const std::string& file, const std::string& acco
     if (!faults.empty()) refuse_table(faults);
     const row_counts sum = send_rows(s, account, rows, false, faults);
     if (!faults.empty()) {
-        std::string text = "somebody used these series meanwhile; " + std::to_string(sum.imported) +
+        std::string text = "the series changed during the import; " + std::to_string(sum.imported) +
                            " rows were imported before:";
         for (const std::string& fault : faults) text += "\n  " + printable(fault);
         throw failure(text);
@@ -178,7 +178,7 @@ void import_numbers(session& s, const std::string& file, const std::string& acco
     }
     print_fields(s.out(), {{"rows", std::to_string(count)},
                            {"imported", std::to_string(sum.imported)},
-                           {"here already", std::to_string(sum.there_already)}});
+                           {"known", std::to_string(sum.there_already)}});
 }
 
 }  // namespace callsign::cli

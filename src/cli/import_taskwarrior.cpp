@@ -67,9 +67,9 @@ void check_tasks(taskwarrior_export& read) {
                                   std::string(each.detail));
         }
         if (task.attributes.size() > task_attributes_max) {
-            read.faults.push_back(task.place + ": it has more than 10000 attributes");
+            read.faults.push_back(task.place + ": more than 10000 attributes");
         } else if (bytes_of(task_message({&task})) > task_bytes_sent_max) {
-            read.faults.push_back(task.place + ": it is larger than 1 MiB");
+            read.faults.push_back(task.place + ": larger than 1 MiB");
         }
     }
 }
@@ -78,7 +78,7 @@ taskwarrior_export read_checked(const surroundings& around, const std::string& f
     taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
     check_tasks(read);
     if (!read.faults.empty()) {
-        refuse_export("the export has faults, and nothing was imported", read.faults);
+        refuse_export("the export has errors; nothing was imported", read.faults);
     }
     return read;
 }
@@ -134,7 +134,7 @@ std::vector<placed_task> place_tasks(const taskwarrior_export& read,
             all[i].after = before.number;
         }
     }
-    if (!faults.empty()) refuse_export("the export has faults, and nothing was imported", faults);
+    if (!faults.empty()) refuse_export("the export has errors; nothing was imported", faults);
     return all;
 }
 
@@ -191,11 +191,11 @@ totals send_all(session& s, const std::string& account, std::span<const placed_t
     } while (!left.empty());
     if (missing.empty() && faults.empty()) return sum;
     std::string text = how.check_only() || sum.imported == 0
-                           ? "keys of the export cannot be kept, and nothing was imported"
-                           : "somebody used these series meanwhile; " +
+                           ? "keys of the export cannot be kept; nothing was imported"
+                           : "the series changed during the import; " +
                                  std::to_string(sum.imported) + " tasks were imported before";
     for (const auto& [prefix, tasks] : missing) {
-        text += "\n  there is no series " + prefix + ", and " + std::to_string(tasks) +
+        text += "\n  series " + prefix + " does not exist; " + std::to_string(tasks) +
                 (tasks == 1 ? " task has" : " tasks have") + " a key of it";
     }
     refuse_export(std::move(text), faults);
@@ -214,7 +214,8 @@ std::string key_attribute_of(session& s, const std::string& account) {
     v1::ImportTasksResult result;
     session::read(s.ask(verb::post, account_path(account, "/import"), &none), result);
     if (result.key_attribute().empty()) {
-        throw failure("the server keeps keys in no attribute, so an export has none to take over");
+        throw failure(
+            "the server has no key attribute (tasks.key_attribute), so an export contains no keys");
     }
     return result.key_attribute();
 }
@@ -230,7 +231,7 @@ void resume_held(session& s, const std::string& account) {
         v1::Series now;
         const v1::ResumeSeries behind_the_last;
         session::read(s.ask(verb::post, account_path(account, path), &behind_the_last), now);
-        s.around().err << "Series " << now.prefix() << " goes on at number " << now.next() << ".\n";
+        s.around().err << "Series " << now.prefix() << " resumes at number " << now.next() << ".\n";
     }
 }
 
@@ -260,9 +261,8 @@ void import_taskwarrior(session& s, const std::string& file, const std::string& 
     const totals sum =
         with_keys ? send_with_keys(s, account, read) : send_without_keys(s, account, read);
     if (sum.keys_left_out > 0) {
-        s.around().err << "Tasks that had a key already, and have another now: "
-                       << sum.keys_left_out
-                       << "; keys are the server's, unless --with-keys is given.\n";
+        s.around().err << "Tasks that received a new key in place of their own: "
+                       << sum.keys_left_out << " (--with-keys keeps them)\n";
     }
     if (s.json()) {
         s.print_json(boost::json::serialize(boost::json::object{{"tasks", sum.tasks},
@@ -275,7 +275,7 @@ void import_taskwarrior(session& s, const std::string& file, const std::string& 
     print_fields(s.out(), {{"tasks", std::to_string(sum.tasks)},
                            {"imported", std::to_string(sum.imported)},
                            {"completed", std::to_string(sum.completed)},
-                           {"here already", std::to_string(sum.there_already)}});
+                           {"known", std::to_string(sum.there_already)}});
 }
 
 }  // namespace callsign::cli

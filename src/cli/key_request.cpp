@@ -34,7 +34,7 @@ bool is_key(const std::string& text) {
 }  // namespace
 
 account_is_managed::account_is_managed()
-    : failure("the account is managed: its keys come with `task sync`, and the hooks can go") {}
+    : failure("the account is managed: `task sync` delivers its keys; remove the hooks") {}
 
 // Of the receipt no more is read than is used, so that one of a later server will do.
 std::string ask_for_key(const std::function<http_answer(const http_call&)>& exchange,
@@ -48,7 +48,7 @@ std::string ask_for_key(const std::function<http_answer(const http_call&)>& exch
     if (answer.status == 200 || answer.status == 201) {
         std::string key = text_in(answer.body, "key");
         if (text_in(answer.body, "uuid") == body.uuid() && is_key(key)) return key;
-        throw failure("the server's answer is no receipt for this task: is it Callsign?");
+        throw failure("the response is not a receipt for this task: is the server Callsign?");
     }
     if (text_in(answer.body, "code") == "account-managed") throw account_is_managed();
     if (is_refusal(answer.status)) throw refusal(describe(answer), answer.body);

@@ -95,7 +95,7 @@ void check_attribute(const std::string& attribute) {
         !attribute.starts_with("annotation_");
     if (is_good) return;
     throw failure(
-        "the attribute must be one that Taskwarrior has no use for, of a-z, 0-9 and _, not " +
+        "the attribute must consist of a-z, 0-9 and _ and not be one of Taskwarrior's, unlike " +
             attribute,
         exit_status::not_understood);
 }
@@ -114,7 +114,7 @@ key_server find_key_server(const session& s, const key_settings& settings) {
     }
     if (!given.token.empty()) token = given.token;
     if (token.empty()) {
-        throw failure("no token of the account is known: callsign hook install --token-file FILE",
+        throw failure("no token of the account: run callsign hook install --token-file FILE",
                       exit_status::not_understood);
     }
     key_server server{parse_server_url(url), std::move(token)};

@@ -32,7 +32,7 @@ std::string read_secret(session& s, const std::string& name) {
     }
     while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
     if (secret.empty() || secret.size() > secret_bytes_max || secret.find('\n') != secret.npos) {
-        throw failure(name + " does not hold a secret: one line, as in sync.encryption_secret");
+        throw failure(name + " does not contain a secret (one line, as in sync.encryption_secret)");
     }
     return secret;
 }
@@ -55,11 +55,11 @@ void tell_progress(session& s, const std::string& target, progress_line& line) {
 
 void manage_account(session& s, const std::string& account, const std::string& secret_file,
                     bool yes) {
-    confirm(s, yes,
-            "Make account '" + printable(account) +
-                "' managed? The server can read its tasks from then on, and it never becomes "
-                "opaque again.",
-            "a managed account never becomes opaque again");
+    confirm(
+        s, yes,
+        "Convert account '" + printable(account) +
+            "' to a managed account? The server can then read its tasks. This cannot be undone.",
+        "a managed account cannot become opaque again");
     v1::ManageAccount body;
     body.set_encryption_secret(read_secret(s, secret_file));
     const seal::wiped afterwards(*body.mutable_encryption_secret());
@@ -81,13 +81,13 @@ void manage_account(session& s, const std::string& account, const std::string& s
                            {"tasks numbered", std::to_string(managed.tasks())},
                            {"device", managed.device()}});
     s.out()
-        << "Its Taskwarriors go on as they are, as one device, and get the keys with their next "
+        << "Its replicas continue unchanged, as one device, and receive the keys with their next "
            "sync.\n";
 }
 
 void cancel_managing(session& s, const std::string& account) {
     s.ask(verb::delete_, account_path(account, "/manage"));
-    if (!s.json()) s.out() << "Cancelled: nothing was changed.\n";
+    if (!s.json()) s.out() << "Cancelled: the account is unchanged.\n";
 }
 
 }  // namespace callsign::cli

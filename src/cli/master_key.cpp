@@ -52,9 +52,9 @@ void make_master_key(session& s, const std::string& name) {
     const auto random = draw(s);
     throw_if(seal::make_master_key(file, random.bytes().first<seal::key_bytes>()), file);
     if (s.json()) return print_file(s, file);
-    s.out() << "Devices' keys are kept under this one. In callsignd's configuration, [secrets]:\n"
+    s.out() << "Master key created. Set it in callsignd's configuration, section [secrets]:\n"
             << "  master_key_file = \"" << printable(file) << "\"\n"
-            << "Keep a copy of the file, apart from backups of the data.\n";
+            << "Back up the file separately from the data.\n";
 }
 
 void rotate_master_key(session& s, const std::string& name) {
@@ -62,10 +62,10 @@ void rotate_master_key(session& s, const std::string& name) {
     const auto random = draw(s);
     throw_if(seal::rotate_master_key(file, random.bytes().first<seal::key_bytes>()), file);
     if (s.json()) return print_file(s, file);
-    s.out() << printable(file) << " has a new master key, and the former one below it.\n"
-            << "Restart callsignd: it keeps all secrets under the new one from then on. Then\n"
+    s.out() << "New master key added to " << printable(file) << ", above the former key.\n"
+            << "Restart callsignd, which then re-encrypts all secrets, and run\n"
             << "  callsign master-key drop-former " << printable(file) << "\n"
-            << "Backups made before need the former key: keep a copy of the file with both.\n";
+            << "Older backups need the former key: keep a copy of the file with both keys.\n";
 }
 
 void drop_former_keys(session& s, const std::string& name) {
@@ -75,21 +75,22 @@ void drop_former_keys(session& s, const std::string& name) {
         throw_if(*error, file);
     }
     const auto& ring = std::get<seal::key_ring>(keys);
-    if (ring.former() == 0) throw failure(file + ": There is no former master key in it.");
+    if (ring.former() == 0) throw failure(file + ": contains no former master key");
     v1::ResealedSecrets done;
     session::read(s.ask(verb::post, "/v1/admin/master-key/reseal"), done);
     // A server that was not restarted keeps on sealing under the former one.
     if (done.fingerprint() != ring.fingerprint()) {
-        throw failure("The server has another master key in force than the first one of " + file +
-                      ": restart it, and try again. Nothing was changed.");
+        throw failure("the server does not use the first key of " + file +
+                      ": restart it and retry; nothing was changed");
     }
     throw_if(seal::drop_former_keys(file), file);
     if (s.json()) return s.print_json(wire::encode(wire::format::json, done));
     s.out() << count_of(done.current() + done.resealed(), "secret")
-            << " kept under the new master key. " << printable(file) << " has that one alone.\n";
+            << " encrypted with the current master key. Former keys removed from "
+            << printable(file) << ".\n";
     if (done.unopened() > 0) {
         s.around().err << count_of(done.unopened(), "secret")
-                       << " opened with none of the keys: those devices have to be added again.\n";
+                       << " could not be decrypted with any key: add those devices again.\n";
     }
 }
 

@@ -65,7 +65,7 @@ class reader {
         const std::string name = word.substr(0, word.find('='));
         const auto known = names_of(options_);
         if (std::find(known.begin(), known.end(), name) == known.end()) {
-            return "there is no option '" + printable(name) + "'" + did_you_mean(name, known);
+            return "unknown option '" + printable(name) + "'" + did_you_mean(name, known);
         }
         const auto found =
             std::find_if(options_.begin(), options_.end(), [&](const CLI::Option* o) {
@@ -80,7 +80,7 @@ class reader {
         const auto known = commands_of(*at_);
         if (known.empty()) return {};  // an argument
         if (std::find(known.begin(), known.end(), word) == known.end()) {
-            return "there is no command '" + printable(word) + "'" + did_you_mean(word, known);
+            return "unknown command '" + printable(word) + "'" + did_you_mean(word, known);
         }
         at_ = at_->get_subcommand(word);
         for (const CLI::Option* const each : options_of(*at_)) options_.push_back(each);

@@ -24,7 +24,7 @@ v1::Account account_in(const std::string& answer) {
 }
 
 void tell_move(const v1::RemoteState& now, progress_line& line) {
-    std::string text = std::to_string(now.tasks_moved()) + " tasks are there";
+    std::string text = std::to_string(now.tasks_moved()) + " tasks moved";
     if (!now.last_error().empty()) text += "; " + now.last_error();
     line.show(text);
 }
@@ -32,29 +32,29 @@ void tell_move(const v1::RemoteState& now, progress_line& line) {
 constexpr const char* before_a_move =
     "Before the move:\n"
     "1. Stop programs that write to the account.\n"
-    "2. Sync each of its Taskwarriors twice: what they have not sent does not come along.\n"
-    "3. Revoke their devices: callsign device revoke.\n"
-    "4. To let them keep their data, set each to the other server and a client id that is new\n"
-    "   there, change a task on one of them, and sync them all. Otherwise each begins anew.\n";
+    "2. Sync each replica twice: changes that are not sent are not moved.\n"
+    "3. Revoke the devices: callsign device revoke.\n"
+    "4. To keep the replicas' data, configure each with the remote server and a client ID that is\n"
+    "   new there, change a task on one of them, and sync them all.\n";
 
 constexpr const char* after_a_move =
-    "Taskwarriors that synced with this client id before the move go on as they are. Each other "
+    "Replicas that synced with this client ID before the move continue unchanged. For each other "
     "one:\n"
-    "1. Export what it has not sent (task export), and move its taskchampion.sqlite3 aside.\n"
+    "1. Export unsent changes (task export), and move its taskchampion.sqlite3 aside.\n"
     "2. Set sync.server.url, sync.server.client_id and sync.encryption_secret in its .taskrc.\n"
-    "3. Sync: it gets all tasks, with their keys.\n";
+    "3. Sync: it receives all tasks with their keys.\n";
 
 }  // namespace
 
 void move_account_here(session& s, const std::string& account, bool yes) {
-    confirm(s, yes, "Take over the account's tasks, and leave the other server?",
-            "what its Taskwarriors send there from then on does not come here");
+    confirm(s, yes, "Move the account's tasks to this server and leave the remote server?",
+            "changes that replicas send to the remote server afterwards are not received here");
     v1::MoveAccount body;
     body.set_here(true);
     s.ask_and_show<v1::Account>(
         verb::post, account_path(account, "/move"), &body, [&](const v1::Account& a) {
             s.out() << a.name()
-                    << " lives here now. Let its Taskwarriors sync here: callsign device add "
+                    << " is now local. To sync its replicas with this server: callsign device add "
                     << a.name() << " --name NAME\n";
         });
 }
@@ -64,7 +64,7 @@ void move_account_there(session& s, const std::string& account, const remote_cho
     confirm(s, yes,
             before_a_move +
                 ("Move account '" + printable(account) + "' to " + printable(choice.url) + " now?"),
-            "Taskwarriors have to be synced before an account moves (docs/elsewhere.md, Moving)");
+            "replicas must be synced before an account moves (docs/elsewhere.md, Moving)");
     v1::MoveAccount body;
     v1::RemoteServer& at = *body.mutable_remote();
     at.set_url(choice.url);
@@ -83,7 +83,7 @@ void move_account_there(session& s, const std::string& account, const remote_cho
     }
     line.clear();
     if (s.json()) return s.print_json(answer);
-    s.out() << moved.name() << " lives at " << moved.remote().url() << " now. " << after_a_move;
+    s.out() << moved.name() << " is now on " << moved.remote().url() << ". " << after_a_move;
 }
 
 }  // namespace callsign::cli

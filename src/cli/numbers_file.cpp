@@ -80,7 +80,7 @@ class file_reader {
 
     numbers_file read() {
         const auto header = csv_.next();
-        if (!header) fault(1, "there is nothing in it");
+        if (!header) fault(1, "the file is empty");
         if (!header || !read_header(*header)) return std::move(out_);
         while (const auto r = csv_.next()) read_row(*r);
         return std::move(out_);
@@ -107,7 +107,7 @@ class file_reader {
     }
 
     void read_row(const record& r) {
-        if (!r.is_closed) return fault(r.line, "a quote is not closed");
+        if (!r.is_closed) return fault(r.line, "missing closing quote");
         if (r.fields.size() != header_.size()) {
             return fault(r.line, "it has " + std::to_string(r.fields.size()) + " fields, not " +
                                      std::to_string(header_.size()));
@@ -120,15 +120,15 @@ class file_reader {
         row.title = read_title(r);
         const auto at = parse_rfc3339(field(r, "created_at"));
         if (!at) {
-            fault(r.line, "created_at is not a time such as 2026-11-20T12:48:00Z");
+            fault(r.line, "created_at must be a time such as 2026-11-20T12:48:00Z");
         } else if (*at < time_point{std::chrono::seconds{instant_seconds_min}}) {
-            fault(r.line, "created_at is not after 1979");
+            fault(r.line, "created_at must be after 1979");
         }
         const auto id = parse_uuid(field(r, "uuid"));
         if (!id || id->is_nil()) {
-            fault(r.line, "the uuid is none");
+            fault(r.line, "uuid must be a UUID");
         } else if (const auto [known, fresh] = lines_.emplace(*id, r.line); !fresh) {
-            fault(r.line, "its uuid is the one of line " + std::to_string(known->second));
+            fault(r.line, "duplicate uuid, see line " + std::to_string(known->second));
         }
         if (out_.faults.size() > faults_before) return;
         row.uuid = *id;
@@ -138,7 +138,7 @@ class file_reader {
 
     std::string read_prefix(const record& r) {
         const std::string& prefix = field(r, "prefix");
-        if (!is_valid_prefix(prefix)) fault(r.line, "the prefix is not one such as SYN");
+        if (!is_valid_prefix(prefix)) fault(r.line, "prefix must be one such as SYN");
         return prefix;
     }
 
@@ -146,13 +146,13 @@ class file_reader {
     std::string read_title(const record& r) {
         const std::string& title = field(r, "title");
         if (trimmed(title).empty()) {
-            fault(r.line, "the title is empty");
+            fault(r.line, "title must not be empty");
         } else if (!is_utf8(title)) {
-            fault(r.line, "the title is not in UTF-8");
+            fault(r.line, "title must be UTF-8");
         } else if (title.size() > text_bytes_max) {
-            fault(r.line, "the title has more than 65536 bytes");
+            fault(r.line, "title must have at most 65536 bytes");
         } else if (has_control(title, true)) {
-            fault(r.line, "the title has control characters other than tab and newline");
+            fault(r.line, "title must not contain control characters other than tab and newline");
         }
         return title;
     }
@@ -161,7 +161,7 @@ class file_reader {
         const std::string& text = field(r, "number");
         const std::int64_t number = parse_integer(text).value_or(0);
         const bool is_good = number >= 1 && number <= number_max && text.front() != '0';
-        if (!is_good) fault(r.line, "the number is not 1, 2, 3 ...");
+        if (!is_good) fault(r.line, "number must be a positive integer");
         return number;
     }
 

@@ -95,14 +95,14 @@ std::string outcome_of(const std::function<http_answer()>& ask) {
 
 http_answer read_outcome(std::string_view said) {
     const char kind = said.empty() ? says_failure : said.front();
-    if (said.size() < 2) throw failure("the server could not be asked");
+    if (said.size() < 2) throw failure("the request to the server failed");
     said.remove_prefix(1);
     if (kind == says_too_late) throw too_late(std::string(said));
     if (kind == says_failure) throw failure(std::string(said));
     http_answer answer;
     const auto status_end = said.find('\n');
     const auto type_end = said.find('\n', status_end + 1);
-    if (type_end == said.npos) throw failure("the server could not be asked");
+    if (type_end == said.npos) throw failure("the request to the server failed");
     std::from_chars(said.data(), said.data() + status_end, answer.status);
     answer.content_type = said.substr(status_end + 1, type_end - status_end - 1);
     answer.body = said.substr(type_end + 1);
@@ -168,7 +168,7 @@ http_answer in_time(milliseconds patience, const std::function<http_answer()>& a
     const bool is_whole = read_until(reading.number(), end, said);
     if (!is_whole) ::kill(child, SIGKILL);
     await_end(child);
-    if (!is_whole) throw too_late("no answer within " + to_duration_text(patience));
+    if (!is_whole) throw too_late("no response within " + to_duration_text(patience));
     return read_outcome(said);
 }
 

@@ -13,7 +13,7 @@ void repair_clock(session& s, bool yes) {
     confirm(s, yes,
             "Set the time of " + dir.string() + " back to " + to_rfc3339(now) +
                 "? This machine's clock must be right.",
-            "the store's time is set by this machine's clock, which must be right");
+            "this sets the store's time from this machine's clock, which must be right");
     const clock_repair done = s.around().files.repair_clock(dir, now);
     if (s.json()) {
         return s.print_json(
@@ -22,13 +22,13 @@ void repair_clock(session& s, bool yes) {
                                                        {"slots", done.slots}}));
     }
     if (!done.repaired) {
-        s.out() << "Nothing to repair: the latest time in the store is "
-                << to_rfc3339(done.last_moment) << ".\n";
+        s.out() << "Nothing to repair. Latest time in the store: " << to_rfc3339(done.last_moment)
+                << ".\n";
         return;
     }
     s.out() << "The store's time was " << to_rfc3339(done.last_moment) << ", and is "
-            << to_rfc3339(now) << ".\nSlots set back: " << done.slots
-            << ". Receipts keep the times that they were given out with.\n";
+            << to_rfc3339(now) << ".\nSlots corrected: " << done.slots
+            << ". Receipts keep their times.\n";
 }
 
 }  // namespace callsign::cli

@@ -58,311 +58,321 @@ CLI::App* command(CLI::App& parent, const char* name, const char* help, argument
 }
 
 void add_globals(CLI::App& app, arguments& a) {
-    app.add_option("--url", a.global.url,
-                   "Server: http://HOST:PORT, https://HOST; without a scheme http on this machine "
-                   "(localhost:8080, :8080), else https (else that of --data-dir, CALLSIGN_URL, "
-                   "DATA_DIR/listen.url, http://127.0.0.1:8080)");
+    app.add_option(
+        "--url", a.global.url,
+        "Server URL, such as https://HOST; without a scheme http for a loopback host "
+        "(localhost:8080, :8080), otherwise https (default: of --data-dir, CALLSIGN_URL, "
+        "DATA_DIR/listen.url, http://127.0.0.1:8080)");
     app.add_option("--token", a.global.token,
-                   "Operator's token (else CALLSIGN_TOKEN, DATA_DIR/admin.token)");
+                   "Operator token (default: CALLSIGN_TOKEN, DATA_DIR/admin.token)");
     app.add_option("--data-dir", a.global.data_dir,
-                   "The server's directory (else CALLSIGN_STORE_DATA_DIR, callsign-data)")
+                   "Data directory of the server (default: CALLSIGN_STORE_DATA_DIR, callsign-data)")
         ->type_name("DIR");
     app.add_option("--cacert", a.global.ca_file,
-                   "Who may vouch for an https server besides those the system trusts: a PEM file "
-                   "(else CALLSIGN_CACERT)")
+                   "PEM file with additional CA certificates (default: CALLSIGN_CACERT)")
         ->type_name("FILE");
-    app.add_option("--timeout", a.global.timeout, "How long to wait for an answer: 60s, a hook 1s");
+    app.add_option("--timeout", a.global.timeout, "Timeout of a request (default: 60s; hooks: 1s)");
     app.add_flag("--insecure", a.global.insecure,
-                 "Send tokens and secrets in clear to a server on another machine");
-    app.add_flag("--json", a.global.json, "Print one JSON object, for programs");
-    app.add_option("--color", a.global.color, "Colours: on a terminal, unless NO_COLOR is set")
+                 "Allow sending tokens and secrets unencrypted to another host");
+    app.add_flag("--json", a.global.json, "Print one JSON object");
+    app.add_option("--color", a.global.color,
+                   "Colours (default: auto, on a terminal without NO_COLOR)")
         ->check(CLI::IsMember({"auto", "always", "never"}));
     app.set_version_flag("--version", "callsign " CALLSIGN_VERSION);
 }
 
 void add_account_commands(CLI::App& app, arguments& a) {
-    CLI::App* const accounts = group(app, "account", "Owners of tasks");
-    CLI::App* const create = command(*accounts, "create", "Make an account and its first token", a,
-                                     [&a](session& s) { create_account(s, a.new_account); });
-    create->add_option("NAME", a.new_account.name, "What it is called")->required();
-    create->add_option("--prefix", a.new_account.prefix, "Of its numbers: SYN gives SYN-1")
+    CLI::App* const accounts = group(app, "account", "Manage accounts");
+    CLI::App* const create = command(*accounts, "create", "Create an account and its first token",
+                                     a, [&a](session& s) { create_account(s, a.new_account); });
+    create->add_option("NAME", a.new_account.name, "Account name")->required();
+    create
+        ->add_option("--prefix", a.new_account.prefix,
+                     "Prefix of the default series (SYN numbers tasks SYN-1, SYN-2, ...)")
         ->required();
     create->add_flag("--opaque", a.new_account.opaque,
-                     "Its clients encrypt everything: a Taskwarrior account nobody here can read");
+                     "Create an opaque account, unreadable by the server");
     create->add_option("--client-id", a.new_account.client_id,
-                       "Of the Taskwarriors that have it already; else one is drawn");
-    create->add_option("--remote", a.new_account.remote,
-                       "Its tasks live on this TaskChampion sync server (a URL), which stays what "
-                       "its Taskwarriors sync with");
+                       "Client ID of existing replicas (default: a new one)");
+    create->add_option(
+        "--remote", a.new_account.remote,
+        "URL of the TaskChampion sync server that keeps the tasks; replicas continue to "
+        "sync with it");
     create
-        ->add_option("--secret-file", a.new_account.secret_file,
-                     "Of a remote one: holds its Taskwarriors' sync.encryption_secret; - is "
-                     "standard input")
+        ->add_option(
+            "--secret-file", a.new_account.secret_file,
+            "File with the sync.encryption_secret of the replicas, for --remote (-: standard "
+            "input)")
         ->type_name("FILE");
-    command(*accounts, "list", "All accounts", a, list_accounts);
-    CLI::App* const show = command(*accounts, "show", "One account: where it lives, how far it is",
-                                   a, [&a](session& s) { show_account(s, a.account); });
-    show->add_option("ACCOUNT", a.account, "Which")->required();
-    CLI::App* const rename = command(*accounts, "rename", "Give an account another name", a,
+    command(*accounts, "list", "List all accounts", a, list_accounts);
+    CLI::App* const show =
+        command(*accounts, "show", "Show an account: its kind, remote server and progress", a,
+                [&a](session& s) { show_account(s, a.account); });
+    show->add_option("ACCOUNT", a.account, "Account name")->required();
+    CLI::App* const rename = command(*accounts, "rename", "Rename an account", a,
                                      [&a](session& s) { rename_account(s, a.account, a.name); });
-    rename->add_option("ACCOUNT", a.account, "Which")->required();
-    rename->add_option("NAME", a.name, "What it is called from now on")->required();
+    rename->add_option("ACCOUNT", a.account, "Account name")->required();
+    rename->add_option("NAME", a.name, "New name")->required();
     CLI::App* const disable =
-        command(*accounts, "disable", "Let nobody in: its tokens and devices are refused", a,
+        command(*accounts, "disable", "Disable an account: reject its tokens and devices", a,
                 [&a](session& s) { open_account(s, a.account, false); });
-    disable->add_option("ACCOUNT", a.account, "Which")->required();
+    disable->add_option("ACCOUNT", a.account, "Account name")->required();
     CLI::App* const enable =
-        command(*accounts, "enable", "Let them in again; a deleted account is had back", a,
+        command(*accounts, "enable", "Enable a disabled account or restore a deleted one", a,
                 [&a](session& s) { open_account(s, a.account, true); });
-    enable->add_option("ACCOUNT", a.account, "Which")->required();
+    enable->add_option("ACCOUNT", a.account, "Account name")->required();
     CLI::App* const remove =
-        command(*accounts, "delete", "Close an account; its tasks go when its grace is over", a,
+        command(*accounts, "delete", "Delete an account (data is kept for the grace period)", a,
                 [&a](session& s) { delete_account(s, a.account, a.yes); });
-    remove->add_option("ACCOUNT", a.account, "Which")->required();
-    remove->add_flag("--yes", a.yes, "Do not ask");
-    CLI::App* const remote =
-        command(*accounts, "remote",
-                "Say anew where an account's tasks live, what opens them, or just to go on", a,
-                [&a](session& s) { change_remote(s, a.account, a.remote, a.yes); });
-    remote->add_option("ACCOUNT", a.account, "Which")->required();
+    remove->add_option("ACCOUNT", a.account, "Account name")->required();
+    remove->add_flag("--yes", a.yes, "Skip the confirmation prompt");
+    CLI::App* const remote = command(
+        *accounts, "remote", "Change a remote account's URL or secret, or resume a halted one", a,
+        [&a](session& s) { change_remote(s, a.account, a.remote, a.yes); });
+    remote->add_option("ACCOUNT", a.account, "Account name")->required();
     remote->add_option("--to", a.remote.url,
-                       "The server's URL from now on; its tasks are the same");
+                       "New URL of the remote server, which must have the same tasks");
     remote
         ->add_option("--secret-file", a.remote.secret_file,
-                     "Holds its Taskwarriors' sync.encryption_secret; - is standard input")
+                     "File with the sync.encryption_secret of the replicas (-: standard input)")
         ->type_name("FILE");
     remote->add_flag("--accept-loss", a.remote.accept_loss,
-                     "The server has lost versions: what it has now holds");
-    remote->add_flag("--yes", a.yes, "Do not ask");
-    CLI::App* const move = command(
-        *accounts, "move",
-        "Let an account's tasks live here instead of elsewhere, or elsewhere instead of here", a,
-        [&a](session& s) {
-            if (a.here) return move_account_here(s, a.account, a.yes);
-            move_account_there(s, a.account, a.remote, a.client_id, a.yes);
-        });
-    move->add_option("ACCOUNT", a.account, "Which")->required();
+                     "Accept that the remote server has lost versions");
+    remote->add_flag("--yes", a.yes, "Skip the confirmation prompt");
+    CLI::App* const move =
+        command(*accounts, "move", "Move an account to this server or to a remote server", a,
+                [&a](session& s) {
+                    if (a.here) return move_account_here(s, a.account, a.yes);
+                    move_account_there(s, a.account, a.remote, a.client_id, a.yes);
+                });
+    move->add_option("ACCOUNT", a.account, "Account name")->required();
     CLI::Option_group* const where = move->add_option_group("where");
-    where->add_flag("--here", a.here, "Here");
+    where->add_flag("--here", a.here, "Move it to this server");
     CLI::Option* const there = where->add_option(
         "--to", a.remote.url,
-        "A TaskChampion sync server on which this client id is new, or its Taskwarriors' already");
+        "URL of a TaskChampion sync server that has no history of the client ID, or that of the "
+        "account's replicas");
     where->require_option(1);
     CLI::Option* const client_id =
-        move->add_option("--client-id", a.client_id, "Its Taskwarriors' sync.server.client_id");
+        move->add_option("--client-id", a.client_id, "The sync.server.client_id of the replicas");
     CLI::Option* const secret = move->add_option("--secret-file", a.remote.secret_file,
-                                                 "Holds their sync.encryption_secret; - is "
-                                                 "standard input")
+                                                 "File with the sync.encryption_secret of the "
+                                                 "replicas (-: standard input)")
                                     ->type_name("FILE");
     client_id->needs(there);
     secret->needs(there);
     there->needs(client_id);
     there->needs(secret);
-    move->add_flag("--yes", a.yes, "Do not ask");
-    CLI::App* const manage =
-        command(*accounts, "manage",
-                "Make an opaque account managed: from then on the server can read its tasks", a,
-                [&a](session& s) {
-                    if (a.cancel) return cancel_managing(s, a.account);
-                    manage_account(s, a.account, a.file, a.yes);
-                });
-    manage->add_option("ACCOUNT", a.account, "Whose")->required();
+    move->add_flag("--yes", a.yes, "Skip the confirmation prompt");
+    CLI::App* const manage = command(
+        *accounts, "manage", "Convert an opaque account to a managed one, readable by the server",
+        a, [&a](session& s) {
+            if (a.cancel) return cancel_managing(s, a.account);
+            manage_account(s, a.account, a.file, a.yes);
+        });
+    manage->add_option("ACCOUNT", a.account, "Account name")->required();
     // One of the two.
     CLI::Option_group* const how = manage->add_option_group("how");
     how->add_option("--secret-file", a.file,
-                    "Holds its Taskwarriors' sync.encryption_secret; - is standard input")
+                    "File with the sync.encryption_secret of the replicas (-: standard input)")
         ->type_name("FILE");
-    how->add_flag("--cancel", a.cancel, "Call it off while it is under way; nothing is changed");
+    how->add_flag("--cancel", a.cancel,
+                  "Cancel a conversion in progress; the account stays opaque");
     how->require_option(1);
-    manage->add_flag("--yes", a.yes, "Do not ask");
+    manage->add_flag("--yes", a.yes, "Skip the confirmation prompt");
 }
 
 // An account's token, or the operator's: one of the two must be meant.
 void check_token_choice(arguments& a) {
     if (a.operator_token != a.token.account.empty()) {
-        throw failure("say whose token it is: an ACCOUNT, or --operator",
-                      exit_status::not_understood);
+        throw failure("specify ACCOUNT or --operator", exit_status::not_understood);
     }
     if (a.operator_token && !a.token.scope.empty() && a.token.scope != "admin") {
-        throw failure("an operator's token has the scope admin", exit_status::not_understood);
+        throw failure("operator tokens have the scope admin", exit_status::not_understood);
     }
     if (a.token.scope.empty()) a.token.scope = a.operator_token ? "admin" : "write";
 }
 
 void add_token_commands(CLI::App& app, arguments& a) {
-    CLI::App* const tokens = group(app, "token", "What opens an account");
+    CLI::App* const tokens = group(app, "token", "Manage API tokens");
     CLI::App* const create =
-        command(*tokens, "create", "Make a token; it is shown once", a, [&a](session& s) {
+        command(*tokens, "create", "Create an API token, which is shown once", a, [&a](session& s) {
             check_token_choice(a);
             create_token(s, a.token);
         });
-    create->add_option("ACCOUNT", a.token.account, "Whose");
-    create->add_flag("--operator", a.operator_token, "The operator's, instead of an account's");
-    create->add_option("--name", a.token.name, "To tell it from others")->required();
-    create->add_option("--scope", a.token.scope, "What it may do: write, unless said")
+    create->add_option("ACCOUNT", a.token.account, "Account name");
+    create->add_flag("--operator", a.operator_token, "Create an operator token");
+    create->add_option("--name", a.token.name, "Token name")->required();
+    create
+        ->add_option("--scope", a.token.scope,
+                     "Token scope (default: write; operator tokens: admin)")
         ->check(CLI::IsMember({"read", "write", "admin"}));
     create->add_option("--expires-in", a.token.expires_in,
-                       "How long it holds: 30d; else until it is revoked");
-    CLI::App* const list = command(*tokens, "list", "An account's tokens", a,
+                       "Lifetime, such as 30d (default: no expiry)");
+    CLI::App* const list = command(*tokens, "list", "List the tokens of an account", a,
                                    [&a](session& s) { list_tokens(s, a.account); });
-    list->add_option("ACCOUNT", a.account, "Whose")->required();
-    CLI::App* const revoke = command(*tokens, "revoke", "End a token for good", a,
+    list->add_option("ACCOUNT", a.account, "Account name")->required();
+    CLI::App* const revoke = command(*tokens, "revoke", "Revoke a token permanently", a,
                                      [&a](session& s) { revoke_token(s, a.token_id, a.yes); });
-    revoke->add_option("TOKEN_ID", a.token_id, "As `token list` shows it")->required();
-    revoke->add_flag("--yes", a.yes, "Do not ask");
+    revoke->add_option("TOKEN_ID", a.token_id, "Token ID, from `callsign token list`")->required();
+    revoke->add_flag("--yes", a.yes, "Skip the confirmation prompt");
 }
 
 void add_device_commands(CLI::App& app, arguments& a) {
-    CLI::App* const devices = group(app, "device", "Taskwarriors that sync with a managed account");
-    CLI::App* const add =
-        command(*devices, "add", "Let one more sync; prints the lines for its .taskrc, once", a,
-                [&a](session& s) { add_device(s, a.account, a.new_device); });
-    add->add_option("ACCOUNT", a.account, "Whose")->required();
-    add->add_option("--name", a.new_device.name, "To tell it from others")->required();
-    add->add_flag("--taskrc", a.new_device.taskrc_only, "Print those lines and nothing else");
-    CLI::App* const list = command(*devices, "list", "An account's devices", a,
+    CLI::App* const devices = group(app, "device", "Manage the devices of managed accounts");
+    CLI::App* const add = command(*devices, "add", "Add a device and print its .taskrc lines, once",
+                                  a, [&a](session& s) { add_device(s, a.account, a.new_device); });
+    add->add_option("ACCOUNT", a.account, "Account name")->required();
+    add->add_option("--name", a.new_device.name, "Device name")->required();
+    add->add_flag("--taskrc", a.new_device.taskrc_only, "Print only the .taskrc lines");
+    CLI::App* const list = command(*devices, "list", "List the devices of an account", a,
                                    [&a](session& s) { list_devices(s, a.account); });
-    list->add_option("ACCOUNT", a.account, "Whose")->required();
+    list->add_option("ACCOUNT", a.account, "Account name")->required();
     CLI::App* const revoke =
-        command(*devices, "revoke", "End a device's syncing for good", a,
+        command(*devices, "revoke", "Revoke a device permanently", a,
                 [&a](session& s) { revoke_device(s, a.account, a.device, a.yes); });
-    revoke->add_option("ACCOUNT", a.account, "Whose")->required();
-    revoke->add_option("NAME", a.device, "As `device list` shows it")->required();
-    revoke->add_flag("--yes", a.yes, "Do not ask");
+    revoke->add_option("ACCOUNT", a.account, "Account name")->required();
+    revoke->add_option("NAME", a.device, "Device name, from `callsign device list`")->required();
+    revoke->add_flag("--yes", a.yes, "Skip the confirmation prompt");
 }
 
 void add_series_options(CLI::App& to, series_choice& choice) {
-    to.add_option("--project", choice.project, "Tasks of this project take their numbers here");
-    to.add_option("--reset", choice.reset, "When it begins again: never, daily, monthly, yearly")
+    to.add_option("--project", choice.project, "Project whose tasks are numbered by this series");
+    to.add_option("--reset", choice.reset, "Restart of the numbers (never, daily, monthly, yearly)")
         ->check(CLI::IsMember({"never", "daily", "monthly", "yearly"}));
-    to.add_option("--time-zone", choice.time_zone, "Whose days, months and years: Europe/Berlin");
-    to.add_option("--next", choice.next, "The number it takes next")->check(CLI::PositiveNumber);
+    to.add_option("--time-zone", choice.time_zone, "Time zone of --reset, such as Europe/Berlin");
+    to.add_option("--next", choice.next, "Next number")->check(CLI::PositiveNumber);
 }
 
 void add_series_commands(CLI::App& app, arguments& a) {
-    CLI::App* const series = group(app, "series", "Runs of numbers");
-    CLI::App* const create = command(*series, "create", "Add a run of numbers to an account", a,
+    CLI::App* const series = group(app, "series", "Manage number series");
+    CLI::App* const create = command(*series, "create", "Create a series in an account", a,
                                      [&a](session& s) { create_series(s, a.account, a.series); });
-    create->add_option("ACCOUNT", a.account, "Whose")->required();
-    create->add_option("--prefix", a.series.prefix, "Of its numbers")->required();
+    create->add_option("ACCOUNT", a.account, "Account name")->required();
+    create->add_option("--prefix", a.series.prefix, "Prefix of its keys")->required();
     add_series_options(*create, a.series);
-    create->add_flag("--allow-gaps", a.series.allows_gaps, "Its next number may be raised later");
-    CLI::App* const edit = command(*series, "edit", "Change a run of numbers", a,
+    create->add_flag("--allow-gaps", a.series.allows_gaps,
+                     "Allow gaps: the next number may be raised");
+    CLI::App* const edit = command(*series, "edit", "Change a series", a,
                                    [&a](session& s) { edit_series(s, a.account, a.series); });
-    edit->add_option("ACCOUNT", a.account, "Whose")->required();
-    edit->add_option("PREFIX", a.series.prefix, "As it is called, or was once")->required();
+    edit->add_option("ACCOUNT", a.account, "Account name")->required();
+    edit->add_option("PREFIX", a.series.prefix, "Current or former prefix")->required();
     edit->add_option("--rename", a.series.new_prefix,
-                     "Its prefix from now on; keys with the old "
-                     "one go on");
+                     "New prefix; keys with the former one stay valid");
     add_series_options(*edit, a.series);
-    edit->add_flag("--no-project", a.series.no_project, "No project's tasks take numbers here")
+    edit->add_flag("--no-project", a.series.no_project, "Remove the project")
         ->excludes("--project");
-    edit->add_flag("--allow-gaps", a.series.allows_gaps, "Its next number may be raised");
-    edit->add_flag("--no-gaps", a.series.no_gaps, "It may not")->excludes("--allow-gaps");
-    edit->add_flag("--archive", a.series.archive, "It takes no more numbers");
-    edit->add_flag("--restore", a.series.restore, "It does again")->excludes("--archive");
+    edit->add_flag("--allow-gaps", a.series.allows_gaps,
+                   "Allow gaps: the next number may be raised");
+    edit->add_flag("--no-gaps", a.series.no_gaps, "Disallow gaps")->excludes("--allow-gaps");
+    edit->add_flag("--archive", a.series.archive, "Archive the series: assign no more numbers");
+    edit->add_flag("--restore", a.series.restore, "Unarchive the series")->excludes("--archive");
     CLI::App* const resume =
-        command(*series, "resume", "Let a run of numbers go on after a restore", a,
+        command(*series, "resume", "Resume a series that is held after a restore", a,
                 [&a](session& s) { resume_series(s, a.account, a.series.prefix, a.series.next); });
-    resume->add_option("PREFIX", a.series.prefix, "As it is called, or was once")->required();
-    resume->add_option("--account", a.account, "Whose")->required();
+    resume->add_option("PREFIX", a.series.prefix, "Current or former prefix")->required();
+    resume->add_option("--account", a.account, "Account name")->required();
     resume
         ->add_option("--at", a.series.next,
-                     "Its next number: higher than any that was given (the one after the last that "
-                     "the backup knows, unless said)")
+                     "Next number, above every number assigned before (default: the one after the "
+                     "last number in the backup)")
         ->check(CLI::PositiveNumber);
-    CLI::App* const list = command(*series, "list", "An account's runs of numbers", a,
+    CLI::App* const list = command(*series, "list", "List the series of an account", a,
                                    [&a](session& s) { list_series(s, a.account); });
-    list->add_option("ACCOUNT", a.account, "Whose")->required();
+    list->add_option("ACCOUNT", a.account, "Account name")->required();
 }
 
 void add_operating_commands(CLI::App& app, arguments& a) {
-    CLI::App* const slots = group(app, "slots", "Creations: pending, committed, failed");
-    CLI::App* const list = command(*slots, "list", "Slots, oldest first", a,
+    CLI::App* const slots = group(app, "slots", "Inspect creations: pending, committed, failed");
+    CLI::App* const list = command(*slots, "list", "List slots, oldest first", a,
                                    [&a](session& s) { list_slots(s, a.slots); });
-    list->add_option("--state", a.slots.state, "Only these")
+    list->add_option("--state", a.slots.state, "State to list (default: all)")
         ->check(CLI::IsMember({"pending", "in_flight", "committed", "failed"}));
-    list->add_option("--account", a.slots.account, "Only this account's");
-    list->add_option("--limit", a.slots.limit, "At most so many: 100, unless said")
+    list->add_option("--account", a.slots.account, "Account to list (default: all)");
+    list->add_option("--limit", a.slots.limit, "Maximum number of entries (default: 100)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    CLI::App* const reaper = group(app, "reaper", "What ends creations nobody finishes");
-    command(*reaper, "status", "How it is set, what it did, which way to turn the window", a,
+    CLI::App* const reaper =
+        group(app, "reaper", "Inspect and run the reaper, which fails abandoned creations");
+    command(*reaper, "status", "Show settings, last results and advice on the window", a,
             show_reaper);
-    command(*reaper, "sweep", "Look at every slot now", a, sweep);
-    CLI::App* const imports = group(app, "import", "Take over what others keep");
-    CLI::App* const reference =
-        command(*imports, "taskchampion-sync-server", "The reference server's SQLite file", a,
-                [&a](session& s) { import_taskchampion(s, a.file, a.imported); });
-    reference->add_option("FILE", a.file, "taskchampion-sync-server.sqlite3; it is only read")
+    command(*reaper, "sweep", "Run a sweep now", a, sweep);
+    CLI::App* const imports = group(app, "import", "Import data of other programs");
+    CLI::App* const reference = command(
+        *imports, "taskchampion-sync-server", "Import the SQLite file of taskchampion-sync-server",
+        a, [&a](session& s) { import_taskchampion(s, a.file, a.imported); });
+    reference
+        ->add_option("FILE", a.file, "Path of taskchampion-sync-server.sqlite3, which is only read")
         ->required();
-    reference->add_option("--client-id", a.imported.client_id, "Of the file's clients this one");
-    reference->add_option("--account", a.imported.account, "What its account is called");
-    reference->add_option("--prefix", a.imported.prefix, "What its tasks are called");
-    CLI::App* const taskwarrior =
-        command(*imports, "taskwarrior", "What `task export` prints, into a managed account", a,
-                [&a](session& s) { import_taskwarrior(s, a.file, a.account, a.with_keys); });
-    taskwarrior->add_option("FILE", a.file, "The export; - is standard input")->required();
-    taskwarrior->add_option("--account", a.account, "Whose tasks they become")->required();
+    reference->add_option("--client-id", a.imported.client_id,
+                          "Client ID to import (default: all)");
+    reference->add_option("--account", a.imported.account, "Name of the client's account");
+    reference->add_option("--prefix", a.imported.prefix, "Prefix of the account's default series");
+    CLI::App* const taskwarrior = command(
+        *imports, "taskwarrior", "Import the output of `task export` into a managed account", a,
+        [&a](session& s) { import_taskwarrior(s, a.file, a.account, a.with_keys); });
+    taskwarrior->add_option("FILE", a.file, "Path of the export (-: standard input)")->required();
+    taskwarrior->add_option("--account", a.account, "Account to import into")->required();
     taskwarrior->add_flag("--with-keys", a.with_keys,
-                          "Keep the keys that they have; held series go on behind them");
+                          "Keep the tasks' keys; held series resume after them");
     CLI::App* const numbers =
-        command(*imports, "numbers", "Tasks that have numbers already, which they keep", a,
+        command(*imports, "numbers", "Import tasks that keep their numbers", a,
                 [&a](session& s) { import_numbers(s, a.file, a.account); });
     numbers
-        ->add_option("FILE", a.file,
-                     "CSV with the columns prefix, number, uuid, title, created_at; - is standard "
-                     "input")
+        ->add_option(
+            "FILE", a.file,
+            "CSV file with the columns prefix, number, uuid, title, created_at (-: standard "
+            "input)")
         ->required();
-    numbers->add_option("--account", a.account, "Whose tasks they become")->required();
+    numbers->add_option("--account", a.account, "Account to import into")->required();
     CLI::App* const master_key =
-        group(app, "master-key", "What the keys of devices are kept under");
-    CLI::App* const fresh =
-        command(*master_key, "new", "Write a new one to a file; needs no server", a,
-                [&a](session& s) { make_master_key(s, a.file); });
-    fresh->add_option("FILE", a.file, "Where to; it must not be there yet")->required();
+        group(app, "master-key", "Manage the master key, which encrypts the keys of devices");
+    CLI::App* const fresh = command(*master_key, "new", "Create a master key file; needs no server",
+                                    a, [&a](session& s) { make_master_key(s, a.file); });
+    fresh->add_option("FILE", a.file, "Path of the new file, which must not exist")->required();
     CLI::App* const rotate =
-        command(*master_key, "rotate", "Put a new one before those of a file; needs no server", a,
+        command(*master_key, "rotate", "Add a new key to a master key file; needs no server", a,
                 [&a](session& s) { rotate_master_key(s, a.file); });
-    rotate->add_option("FILE", a.file, "secrets.master_key_file")->required();
+    rotate->add_option("FILE", a.file, "Path of secrets.master_key_file")->required();
     CLI::App* const drop =
         command(*master_key, "drop-former",
-                "Leave the new one alone in a file, once nothing is kept under those before it", a,
+                "Remove former keys from a master key file, once nothing is encrypted with them", a,
                 [&a](session& s) { drop_former_keys(s, a.file); });
-    drop->add_option("FILE", a.file, "secrets.master_key_file")->required();
-    CLI::App* const audit =
-        command(app, "audit", "Who changed what about accounts and the server, latest first", a,
-                [&a](session& s) { show_audit_log(s, a.audited); });
-    audit->add_option("--account", a.audited.account, "Only what was about this account");
-    audit->add_option("--limit", a.audited.limit, "At most so many: 100, unless said")
+    drop->add_option("FILE", a.file, "Path of secrets.master_key_file")->required();
+    CLI::App* const audit = command(app, "audit", "Show the audit log, newest first", a,
+                                    [&a](session& s) { show_audit_log(s, a.audited); });
+    audit->add_option("--account", a.audited.account, "Account to show (default: all)");
+    audit->add_option("--limit", a.audited.limit, "Maximum number of entries (default: 100)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    CLI::App* const repair = command(
-        app, "repair-clock", "Set back the time of a store that a wrong clock put ahead; no server",
-        a, [&a](session& s) { repair_clock(s, a.yes); });
-    repair->add_flag("--yes", a.yes, "Do not ask");
+    CLI::App* const repair =
+        command(app, "repair-clock",
+                "Correct future timestamps that a wrong clock left in a store; needs no server", a,
+                [&a](session& s) { repair_clock(s, a.yes); });
+    repair->add_flag("--yes", a.yes, "Skip the confirmation prompt");
     CLI::App* const backup =
-        command(app, "backup", "Copy the whole store to a directory of the server's, while it runs",
-                a, [&a](session& s) { make_backup(s, a.file); });
-    backup->add_option("DIR", a.file, "Not there yet, or empty")->required();
+        command(app, "backup", "Back up the store to a directory on the server's host", a,
+                [&a](session& s) { make_backup(s, a.file); });
+    backup->add_option("DIR", a.file, "Path of the backup, which must not exist or be empty")
+        ->required();
     CLI::App* const restore =
-        command(app, "restore", "Put a backup in the place of a data directory's store; no server",
-                a, [&a](session& s) { cli::restore(s, a.file, a.yes); });
-    restore->add_option("DIR", a.file, "What `callsign backup` made")->required();
-    restore->add_flag("--yes", a.yes, "Do not ask");
+        command(app, "restore", "Restore a backup to a data directory; needs no server", a,
+                [&a](session& s) { cli::restore(s, a.file, a.yes); });
+    restore->add_option("DIR", a.file, "Path of the backup")->required();
+    restore->add_flag("--yes", a.yes, "Skip the confirmation prompt");
     CLI::App* const doctor =
-        command(app, "doctor", "Look for what is wrong with a server's surroundings, or will be", a,
+        command(app, "doctor", "Check the server's configuration and environment", a,
                 [&a](session& s) { a.check_failed = !examine(s, a.doctor); });
-    doctor->add_option("--config", a.doctor.config_file, "The server's configuration")
+    doctor->add_option("--config", a.doctor.config_file, "Configuration file of the server")
         ->type_name("FILE");
-    command(app, "check", "Prove that a data directory is sound; needs no server", a,
+    command(app, "check", "Verify a data directory, with or without a running server", a,
             [&a](session& s) { a.check_failed = !check(s); });
 }
 
 // What is the same for all of them.
 void add_hook_options(CLI::App& to, arguments& a) {
     to.add_option("--data", a.hook.data_dir,
-                  "Taskwarrior's directory (else TASKDATA, what `task` says, ~/.task)")
+                  "Taskwarrior's data directory (default: TASKDATA, as `task` reports, ~/.task)")
         ->type_name("DIR");
-    to.add_option("--attribute", a.hook.attribute, "Where the key is on a task: key");
+    to.add_option("--attribute", a.hook.attribute, "Attribute of the key (default: key)");
 }
 
 void add_hook_event(CLI::App& hooks, const char* name, const char* help, hook_event event,
@@ -370,34 +380,34 @@ void add_hook_event(CLI::App& hooks, const char* name, const char* help, hook_ev
     CLI::App* const hook =
         command(hooks, name, help, a, [&a, event](session& s) { run_hook(s, event, a.hook); });
     add_hook_options(*hook, a);
-    hook->add_option("WORDS", a.hook.words, "As Taskwarrior passes them: api:2 data:DIR ...");
+    hook->add_option("WORDS", a.hook.words, "Arguments from Taskwarrior, such as api:2 data:DIR");
 }
 
 void add_hook_commands(CLI::App& app, arguments& a) {
     CLI::App* const hooks =
-        group(app, "hook", "Keys for the Taskwarriors of an opaque account, which set them");
+        group(app, "hook", "Manage Taskwarrior hooks, which set keys in opaque accounts");
     CLI::App* const install =
-        command(*hooks, "install", "Write the hooks into Taskwarrior's directory", a,
+        command(*hooks, "install", "Install the hooks in Taskwarrior's data directory", a,
                 [&a](session& s) { install_hooks(s, a.hook); });
     add_hook_options(*install, a);
     install
         ->add_option("--token-file", a.hook.token_file,
-                     "Holds a write token of the account (else CALLSIGN_TOKEN); - is standard "
-                     "input")
+                     "File with a write token of the account (default: CALLSIGN_TOKEN; -: standard "
+                     "input)")
         ->type_name("FILE");
     install->add_flag("--no-project", a.hook.no_project,
-                      "The server is not told tasks' projects, nor do series follow them");
-    install->add_flag("--yes", a.hook.yes, "Overwrite hooks that are not callsign's");
-    CLI::App* const late =
-        command(*hooks, "catch-up", "Give tasks their keys that were made without the server", a,
-                [&a](session& s) { catch_up(s, a.hook); });
+                      "Do not send projects to the server; series do not depend on them");
+    install->add_flag("--yes", a.hook.yes, "Overwrite hooks of other programs");
+    CLI::App* const late = command(*hooks, "catch-up",
+                                   "Set the keys of tasks created while the server was unreachable",
+                                   a, [&a](session& s) { catch_up(s, a.hook); });
     add_hook_options(*late, a);
-    late->add_flag("--all", a.hook.all, "Every other task without a key of its own, too");
+    late->add_flag("--all", a.hook.all, "Include all other tasks without a key");
     for (CLI::App* const each : {install, late}) {
-        each->add_option("--task", a.hook.task_program, "Taskwarrior's program: task");
+        each->add_option("--task", a.hook.task_program, "Path of Taskwarrior (default: task)");
     }
-    add_hook_event(*hooks, "on-add", "Taskwarrior runs it for each new task", hook_event::add, a);
-    add_hook_event(*hooks, "on-modify", "Taskwarrior runs it for each change of a task",
+    add_hook_event(*hooks, "on-add", "Run by Taskwarrior for each new task", hook_event::add, a);
+    add_hook_event(*hooks, "on-modify", "Run by Taskwarrior for each changed task",
                    hook_event::modify, a);
 }
 
@@ -413,8 +423,7 @@ void define(CLI::App& app, arguments& a) {
     add_hook_commands(app, a);
 }
 
-constexpr const char* about =
-    "Callsign's command line: accounts, tokens, series and the health of a server.";
+constexpr const char* about = "Administer a Callsign server.";
 
 // --help and --version print what they promise and choose nothing: true.
 bool parse(CLI::App& app, const std::vector<std::string>& words, const surroundings& around) {
@@ -454,7 +463,7 @@ int run(const std::vector<std::string>& words, const surroundings& around) {
         session s(around, a.global);
         a.chosen(s);
         around.out.flush();
-        if (!around.out) throw failure("the answer could not be written");
+        if (!around.out) throw failure("cannot write to standard output");
         return static_cast<int>(a.check_failed ? exit_status::failed : exit_status::done);
     } catch (const std::exception& e) {
         if (hook) {

@@ -87,8 +87,8 @@ std::string describe(const http_answer& answer) {
     wire::faults unreadable;
     const bool is_problem = answer.content_type.starts_with("application/problem+json") &&
                             wire::decode(wire::format::json, answer.body, problem, unreadable);
-    if (!is_problem) return "the server answered " + status + " and no reason";
-    std::string text = problem.title().empty() ? "the server answered " + status : problem.title();
+    if (!is_problem) return "the server returned " + status + " without a reason";
+    std::string text = problem.title().empty() ? "the server returned " + status : problem.title();
     if (!problem.detail().empty()) text += ": " + problem.detail();
     if (!problem.code().empty()) text += " (" + problem.code() + ")";
     text = printable(text);
@@ -104,9 +104,8 @@ std::string describe(const http_answer& answer) {
 
 void refuse_in_clear(const server_url& server, bool insecure) {
     if (insecure || server.tls || is_loopback(server)) return;
-    throw failure("the token, and any secret, would go to " + server.text +
-                      " for all to read: use https://, or a tunnel or a proxy with TLS that "
-                      "listens on this machine, or say --insecure",
+    throw failure("refusing to send the token unencrypted to " + server.text +
+                      ": use https://, a TLS proxy or tunnel on a loopback address, or --insecure",
                   exit_status::not_understood);
 }
 
@@ -141,7 +140,7 @@ void session::find_server() {
     const std::string given = options_.url.empty() ? set : options_.url;
     if (given.empty() && running.empty() && directory_is_given()) {
         throw failure("no server runs on " + dir.string() + ": start callsignd --data-dir " +
-                      dir.string() + ", or say where it is with --url");
+                      dir.string() + ", or give its address with --url");
     }
     const std::string& url = given.empty() ? running : given;
     server_ = parse_server_url(url.empty() ? default_url : url);
@@ -167,11 +166,11 @@ std::string session::find_token(bool url_is_of_directory) const {
         if (!token.empty()) return token;
     }
     if (directory_is_given()) {
-        throw failure("there is no operator's token in " + data_dir().string() +
+        throw failure("no operator token in " + data_dir().string() +
                       ": callsignd writes admin.token there when it first starts");
     }
     throw failure(
-        "an operator's token is needed: --token, CALLSIGN_TOKEN, or the server's "
+        "an operator token is required: --token, CALLSIGN_TOKEN, or the data "
         "directory with --data-dir",
         exit_status::not_understood);
 }
@@ -216,9 +215,9 @@ void session::read(const std::string& text, google::protobuf::Message& into) {
     // What was asked for may be long.
     constexpr auto any_number = std::numeric_limits<std::size_t>::max();
     if (wire::decode(wire::format::json, text, into, found, wire::faults_max, any_number)) return;
-    throw failure("the server's answer is not understood (" + printable(found.front().field) +
-                  ": " + printable(found.front().detail) +
-                  "): is it Callsign, and of this version? --json prints it as it is");
+    throw failure("cannot parse the server's response (" + printable(found.front().field) + ": " +
+                  printable(found.front().detail) +
+                  "): is the server Callsign, and of this version? --json prints the response");
 }
 
 std::string account_path(const std::string& account, std::string_view rest) {

@@ -111,11 +111,11 @@ class task_reader {
         for (const task_fault& each : faults_of_attributes(task.attributes)) {
             fault(each.attribute + ": " + std::string(each.detail));
         }
-        if (!in_.contains("uuid")) fault("it has no uuid");
+        if (!in_.contains("uuid")) fault("uuid is missing");
         const auto description = task.attributes.find("description");
         if (!in_.contains("description") ||
             (description != task.attributes.end() && description->second.empty())) {
-            fault("it has no description");
+            fault("description is missing");
         }
     }
 
@@ -135,20 +135,20 @@ class task_reader {
 
     void read_uuid(const json::value& value, uuid& out) {
         const auto id = value.is_string() ? parse_uuid(view(value.get_string())) : std::nullopt;
-        if (!id || id->is_nil()) return fault("uuid: it is no UUID");
+        if (!id || id->is_nil()) return fault("uuid: must be a UUID");
         out = *id;
     }
 
     void read_attribute(std::string_view name, const json::value& value, exported_task& task) {
         const std::string field(name);
-        if (name.empty()) return fault("an attribute has no name");
+        if (name.empty()) return fault("attribute without a name");
         auto number = number_text(value);
         if (!value.is_string() && !number) {
-            return fault(field + ": it is of a kind that Taskwarrior does not export");
+            return fault(field + ": Taskwarrior does not export values of this type");
         }
         if (is_instant_name(name)) {
             const auto seconds = parse_instant(value);
-            if (!seconds) return fault(field + ": it is no date such as 20261120T124800Z");
+            if (!seconds) return fault(field + ": must be a date such as 20261120T124800Z");
             return put(task, field, std::to_string(*seconds));
         }
         if (number) return put(task, field, std::move(*number));
@@ -167,30 +167,30 @@ class task_reader {
             while (!rest.empty()) {
                 const auto end = std::min(rest.find(','), rest.size());
                 if (!take(trimmed(rest.substr(0, end), around))) {
-                    fault(field + ": an element is not valid");
+                    fault(field + ": invalid element");
                 }
                 rest.remove_prefix(std::min(end + 1, rest.size()));
             }
             return;
         }
-        if (!value.is_array()) return fault(field + ": it is no list");
+        if (!value.is_array()) return fault(field + ": must be a list");
         for (const json::value& one : value.get_array()) {
             if (!one.is_string() || !take(view(one.get_string()))) {
-                fault(field + ": an element is not valid");
+                fault(field + ": invalid element");
             }
         }
     }
 
     // The later one of a second moves to the next, as Taskwarrior does it.
     void read_annotations(const json::value& value, exported_task& task) {
-        if (!value.is_array()) return fault("annotations: it is no list");
+        if (!value.is_array()) return fault("annotations: must be a list");
         for (const json::value& one : value.get_array()) {
             const auto* parts = one.if_object();
             const auto* entry = parts ? parts->if_contains("entry") : nullptr;
             const auto* text = parts ? parts->if_contains("description") : nullptr;
             auto at = entry ? parse_instant(*entry) : std::nullopt;
             if (!at || !text || !text->is_string()) {
-                fault("annotations: an element has no entry or no description");
+                fault("annotations: element without entry or description");
                 continue;
             }
             std::string name = std::string(annotation_start) + std::to_string(*at);
@@ -225,8 +225,7 @@ class export_reader {
         json::error_code error;
         const json::value all = json::parse({text.data(), text.size()}, error);
         if (error) {
-            out_.faults.push_back(place_of_error(text) +
-                                  "this is not well-formed JSON: " + error.message());
+            out_.faults.push_back(place_of_error(text) + "malformed JSON: " + error.message());
             return;
         }
         std::size_t n = 0;
@@ -290,7 +289,7 @@ class export_reader {
             json::error_code error;
             const json::value one = json::parse({line.data(), line.size()}, error);
             if (error) {
-                out_.faults.push_back(place + ": this is not well-formed JSON: " + error.message());
+                out_.faults.push_back(place + ": malformed JSON: " + error.message());
             } else {
                 take(one, place);
             }
@@ -299,7 +298,7 @@ class export_reader {
 
     void take(const json::value& one, const std::string& place) {
         if (!one.is_object()) {
-            out_.faults.push_back(place + ": it is no task");
+            out_.faults.push_back(place + ": not a task");
             return;
         }
         exported_task& task = out_.tasks.emplace_back();
@@ -307,7 +306,7 @@ class export_reader {
         task_reader(one.get_object(), place, out_).read(task);
         if (task.uuid.is_nil()) return;  // which has been said
         const auto [known, fresh] = places_.emplace(task.uuid, place);
-        if (!fresh) out_.faults.push_back(place + ": its uuid is that of " + known->second);
+        if (!fresh) out_.faults.push_back(place + ": duplicate uuid, see " + known->second);
     }
 
     taskwarrior_export& out_;

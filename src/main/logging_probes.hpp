@@ -76,10 +76,10 @@ class sweep_log final : public reaper_probe {
         if (is_behind == std::exchange(was_behind_, is_behind)) return;
         if (is_behind) {
             log_->log(platform::log_level::warn,
-                      "the clock is behind the times in the store, which go on from there",
+                      "wall clock behind store time; check the system clock",
                       {{"behind", to_duration_text(behind)}});
         } else {
-            log_->log(platform::log_level::info, "the clock has caught up with the store", {});
+            log_->log(platform::log_level::info, "wall clock caught up with store time", {});
         }
     }
 
@@ -111,21 +111,21 @@ class remote_log final : public outbox_probe {
         before = fault;
         const std::string id = std::to_string(account.value);
         if (fault.empty()) {
-            log_->log(platform::log_level::info, "the account's other server answers again",
+            log_->log(platform::log_level::info, "remote account sync recovered",
                       {{"account", id}});
         } else if (now.halted != remote_halt::none) {
             log_->log(platform::log_level::error,
-                      "the account waits for a person: callsign account show",
+                      "remote account halted; operator action: callsign account show",
                       {{"account", id}, {"why", fault}});
         } else {
-            log_->log(platform::log_level::warn, "the account's other server is at fault",
+            log_->log(platform::log_level::warn, "remote account sync failed; retrying",
                       {{"account", id}, {"error", fault}});
         }
     }
     void progressed(account_id account, std::int64_t versions) override {
         next_.progressed(account, versions);
         log_->log(
-            platform::log_level::info, "taking over a history from another server",
+            platform::log_level::info, "importing history from the remote server",
             {{"account", std::to_string(account.value)}, {"versions", std::to_string(versions)}});
     }
 

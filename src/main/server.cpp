@@ -239,7 +239,7 @@ std::unique_ptr<store> server::open_store() {
     sqlite_options options = config_.store;
     options.lost_at_close = [this] {
         exit_code_ = exit_fatal;
-        log_->log(log_level::error, "fatal: a sync failed; the WAL was kept for the next start",
+        log_->log(log_level::error, "fatal: WAL sync failed; the WAL is kept for the next start",
                   {});
     };
     return open_sqlite(options);
@@ -251,7 +251,7 @@ void server::log_backup(const fs::path& dir, const jobs::backup_answer& done) {
                   {{"directory", dir.string()}, {"error", failed->why}});
     } else {
         const auto& made = std::get<backup_manifest>(done);
-        log_->log(log_level::info, "backup made",
+        log_->log(log_level::info, "backup created",
                   {{"directory", dir.string()}, {"bytes", std::to_string(made.bytes)}});
     }
 }
@@ -265,7 +265,7 @@ void server::fit_connections(std::size_t files_max) {
     if (too_few) wanted = possible;
     log_->log(
         too_few ? log_level::warn : log_level::info,
-        too_few ? "the limit of open files leaves fewer connections than configured"
+        too_few ? "open file limit allows fewer connections than configured"
                 : "limit of open files",
         {{"open_files", std::to_string(files_max)}, {"connections_max", std::to_string(wanted)}});
 }
@@ -316,7 +316,7 @@ asio::awaitable<net::http_response> server::show_metrics(net::http_request reque
     const bool is_get = request.method() == verb::get || request.method() == verb::head;
     if (!is_get || request.path() != "/metrics") {
         const net::refused_request elsewhere{404, "no-such-path",
-                                             "Here is /metrics and nothing else.", request.id};
+                                             "This listener serves /metrics only.", request.id};
         co_return api::refusal(elsewhere);
     }
     net::http_response response;
@@ -394,7 +394,7 @@ asio::awaitable<std::string> server::prepare() {
     co_await finish_conversions();
     const bool opens = co_await service_.can_decrypt_devices();
     if (!opens) {
-        log_->log(log_level::warn, "devices cannot sync: the master key is missing, or another",
+        log_->log(log_level::warn, "master key missing or wrong; devices cannot sync",
                   {{"setting", "secrets.master_key_file"}});
     }
     if (!account_token) co_return std::string();
@@ -410,10 +410,10 @@ asio::awaitable<void> server::reseal() {
     if (!config_.secrets.master_key || config_.secrets.master_key->former() == 0) co_return;
     const auto done = co_await service_.reseal_secrets();
     if (!done) {
-        log_->log(log_level::warn, "secrets not resealed", {{"error", done.error().message()}});
+        log_->log(log_level::warn, "secrets not re-encrypted", {{"error", done.error().message()}});
         co_return;
     }
-    log_->log(log_level::info, "secrets are sealed under the master key in force",
+    log_->log(log_level::info, "secrets re-encrypted with the current master key",
               {{"resealed", std::to_string(done->resealed)},
                {"current", std::to_string(done->current)},
                {"unopened", std::to_string(done->unopened)}});
@@ -422,7 +422,8 @@ asio::awaitable<void> server::reseal() {
 asio::awaitable<void> server::finish_conversions() {
     const auto done = co_await service_.finish_conversions();
     if (!done) {
-        log_->log(log_level::warn, "conversions not cleaned up; tried again at the next start",
+        log_->log(log_level::warn,
+                  "interrupted conversions not cleaned up; retrying at the next start",
                   {{"error", done.error().message()}});
     } else if (*done > 0) {
         log_->log(log_level::info, "interrupted conversions cleaned up",
@@ -438,7 +439,8 @@ void server::announce(const std::string& welcome_text) {
                              setup::local_url(at, speaks_tls()));
     } catch (const std::system_error& e) {
         // A full disk: what is stored can be read all the same.
-        log_->log(log_level::warn, "no listen.url: callsign needs --url", {{"error", e.what()}});
+        log_->log(log_level::warn, "listen.url not written; callsign needs --url",
+                  {{"error", e.what()}});
     }
     std::cout << welcome_text << "callsignd listening on " << url << std::endl;
     log_->log(log_level::info, "started",
@@ -448,21 +450,22 @@ void server::announce(const std::string& welcome_text) {
     if (metrics_http_) {
         const tcp::endpoint metrics_at = metrics_http_->local_endpoint();
         log_->log(
-            log_level::info, "metrics are shown",
+            log_level::info, "metrics listener started",
             {{"url", setup::to_url(metrics_at.address(), metrics_at.port(), false) + "/metrics"}});
     }
     if (!speaks_tls() && !is_behind_tls() && !at.address().is_loopback()) {
-        log_->log(log_level::warn, "listening in clear beyond this machine",
+        log_->log(log_level::warn, "unencrypted listener on a non-loopback address; enable TLS",
                   {{"listen", config_.server.listen},
                    {"settings", "tls.certificate, or server.public_url of a proxy with TLS"}});
     }
     warn_of_expiry();
     for (const setup::unknown_name& each : setup::unknown_names(source_.variables)) {
-        log_->log(log_level::warn, "unknown variable, it sets nothing",
+        log_->log(log_level::warn, "unknown environment variable; ignored",
                   {{"name", each.name}, {"nearest", each.nearest.empty() ? "-" : each.nearest}});
     }
     if (const sqlite_release sqlite = sqlite_in_use(); sqlite.loses_pages) {
-        log_->log(log_level::debug, "old sqlite, one connection writes and checkpoints",
+        log_->log(log_level::debug,
+                  "SQLite with the WAL-reset bug; only one connection writes and checkpoints",
                   {{"version", sqlite.version}});
     }
 }
@@ -484,8 +487,7 @@ asio::awaitable<void> server::wait_for_end() {
 
 void server::check_told(std::error_code error) {
     if (!error) return;
-    log_->log(log_level::warn, "the service manager could not be told",
-              {{"error", error.message()}});
+    log_->log(log_level::warn, "service manager not notified", {{"error", error.message()}});
 }
 
 // From outside to inside: no new requests, those under way answered, then the queue, then the
@@ -516,10 +518,10 @@ void server::reload() {
     auto loaded = setup::load_config(source_);
     if (const auto* faults = std::get_if<std::vector<setup::config_fault>>(&loaded)) {
         for (const setup::config_fault& fault : *faults) {
-            log_->log(log_level::error, "configuration fault",
+            log_->log(log_level::error, "configuration error",
                       {{"where", fault.where}, {"text", fault.text}});
         }
-        log_->log(log_level::error, "configuration not reloaded, the old one stays in force",
+        log_->log(log_level::error, "configuration reload rejected; settings unchanged",
                   {{"faults", std::to_string(faults->size())}});
         return;
     }
@@ -545,7 +547,7 @@ void server::reload() {
          {"certificate_expires", speaks_tls() ? to_rfc3339(config_.tls.expires) : "none"},
          {"changed", setup::list_of(changed.in_force)}});
     if (!changed.after_restart.empty()) {
-        log_->log(log_level::warn, "changed keys need a restart",
+        log_->log(log_level::warn, "changed settings need a restart",
                   {{"keys", setup::list_of(changed.after_restart)}});
     }
     warn_of_expiry();
@@ -555,20 +557,21 @@ void server::reload() {
 bool server::can_reload(const setup::config& fresh) {
     std::string why;
     if (speaks_tls() != (fresh.http.tls != nullptr)) {
-        why = "TLS is turned on and off by a restart alone";
+        why = "turning TLS on or off needs a restart";
     } else if (speaks_tls() && fresh.tls.expires <= clock_->now() &&
                fresh.tls.expires < config_.tls.expires) {
         why = "the certificate expired at " + to_rfc3339(fresh.tls.expires);
     }
     if (why.empty()) return true;
-    log_->log(log_level::error, "configuration not reloaded, the old one stays in force",
+    log_->log(log_level::error, "configuration reload rejected; settings unchanged",
               {{"error", why}});
     return false;
 }
 
 void server::warn_of_expiry() {
     if (!speaks_tls() || config_.tls.expires - clock_->now() > expiry_noticed) return;
-    log_->log(log_level::warn, "the certificate expires soon, or has",
+    log_->log(log_level::warn,
+              "TLS certificate expired or expires within 7 days; renew, then send SIGHUP",
               {{"expires", to_rfc3339(config_.tls.expires)},
                {"certificate", config_.tls.certificate.string()}});
 }
@@ -578,8 +581,7 @@ void server::warn_of_expiry() {
 // take them.
 void server::end_at_once(const std::string& why) {
     exit_code_ = exit_fatal;
-    log_->log(log_level::error, "fatal, ending: the store has to be opened again",
-              {{"error", why}});
+    log_->log(log_level::error, "fatal: the store must be reopened; exiting", {{"error", why}});
     last_words_.expires_after(std::chrono::milliseconds{50});
     last_words_.async_wait([](const boost::system::error_code&) { std::_Exit(exit_fatal); });
 }
@@ -600,7 +602,7 @@ int run(int argc, char** argv) {
         return setup::exit_bad_configuration;
     }
     if (given->check_config) {
-        std::cout << "The configuration is in order.\n";
+        std::cout << "The configuration is valid.\n";
         return 0;
     }
     std::signal(SIGPIPE, SIG_IGN);

@@ -65,8 +65,7 @@ class damaged_disk_test : public system_test {
             run({(programs() / "callsign").string(), "doctor", "--data-dir", data_dir().string()},
                 patience);
         EXPECT_EQ(told.status, (exit_status{1, 0}));
-        EXPECT_NE(told.out.find("it runs and refuses writes: The store is damaged"),
-                  std::string::npos)
+        EXPECT_NE(told.out.find("server rejects writes: Store is damaged"), std::string::npos)
             << told.out;
         await_line(s_->child(), "error write-refused reason=damaged");
     }

@@ -240,7 +240,7 @@ TEST_F(failing_disk_one_sync, as_it_stops_is_said_and_leaves_the_log) {
             const auto ended = s_->child().wait(patience);
             if (!has_struck()) break;
             EXPECT_EQ(ended, (exit_status{70, 0})) << pattern << passing;
-            expect_said("fatal: a sync failed; the WAL was kept for the next start");
+            expect_said("fatal: WAL sync failed; the WAL is kept for the next start");
             EXPECT_GT(std::filesystem::file_size(log()), 0u);
             s_->start();
             expect_all_there();
@@ -259,7 +259,7 @@ TEST_F(failing_disk_one_sync, of_the_log_as_it_serves_ends_it) {
         while (create()) ASSERT_LT(keys_, 20'000);
         EXPECT_TRUE(has_struck());
         expect_exit(s_->child(), 70);
-        expect_said("fatal, ending: the store has to be opened again");
+        expect_said("fatal: the store must be reopened; exiting");
         EXPECT_GT(std::filesystem::file_size(log()), 0u);
         s_->start();
         expect_all_there();

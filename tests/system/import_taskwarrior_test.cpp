@@ -83,7 +83,7 @@ TEST_F(import_test, keys_are_all_kept_or_nothing_is_taken) {
                                              "--account", "ops",         "--with-keys"};
     const finished refused = callsign(import);
     EXPECT_EQ(refused.status, (exit_status{1, 0}));
-    EXPECT_NE(refused.err.find("there is no series SYN, and 20 tasks have a key of it"),
+    EXPECT_NE(refused.err.find("series SYN does not exist; 20 tasks have a key of it"),
               std::string::npos)
         << refused.err;
     http_client client(s->port(), token);

@@ -288,7 +288,7 @@ TEST_F(limits_test, few_open_files_mean_few_connections) {
     const auto port =
         static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
     const std::string log = await_line(child, "started");
-    EXPECT_NE(log.find("the limit of open files leaves fewer connections"), log.npos) << log;
+    EXPECT_NE(log.find("open file limit allows fewer connections"), log.npos) << log;
     EXPECT_NE(log.find("open_files=400 connections_max=240"), log.npos) << log;
     // One context for all, because each http_client has one of its own, which has open files too.
     boost::asio::io_context context;

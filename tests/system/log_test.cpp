@@ -230,7 +230,7 @@ TEST_F(log_test, requests_can_be_left_out) {
 TEST_F(log_test, metrics_are_shown_where_they_are_configured_to_be) {
     auto s = start({"--config", write_config("[metrics]\nlisten = \"127.0.0.1:0\"\n").string()});
     const std::string log = await_line(s->child(), "/metrics");
-    const auto at = log.find("url=http://127.0.0.1:", log.find("metrics are shown"));
+    const auto at = log.find("url=http://127.0.0.1:", log.find("metrics listener started"));
     ASSERT_NE(at, log.npos) << log;
     const auto port = static_cast<std::uint16_t>(std::stoul(log.substr(at + 21)));
     http_client main(s->port()), metrics(port);

@@ -132,7 +132,7 @@ TEST_F(readme_test, devices) {
         lines);
     expect_no_problem(done);
     EXPECT_TRUE(std::filesystem::exists(home() / "etc/callsign/master.key")) << done.out;
-    EXPECT_NE(done.out.find("imported      1"), std::string::npos) << done.out;
+    EXPECT_NE(done.out.find("imported   1"), std::string::npos) << done.out;
 }
 
 // A filter without it matches beginnings, and nothing asks.

@@ -245,7 +245,8 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     EXPECT_NE(refused.err.find(broken + ": "), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find("the latest version of a client is not in it"), std::string::npos);
     EXPECT_NE(refused.err.find("history-differs"), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("account ops: it has become managed here"), std::string::npos)
+    EXPECT_NE(refused.err.find("account ops: skipped, since its account is managed here"),
+              std::string::npos)
         << refused.err;
     const auto more = c.request("GET", "/v1/client/get-child-version/" + version_id(501),
                                 {{"X-Client-Id", other}});

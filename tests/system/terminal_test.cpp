@@ -38,12 +38,11 @@ TEST_F(terminal_test, nothing_said_is_help) {
 TEST_F(terminal_test, a_misspelt_command_is_named_in_red_on_a_terminal_alone) {
     const finished piped = run(line({"acount"}), patience);
     EXPECT_EQ(piped.status, (exit_status{2, 0}));
-    EXPECT_EQ(
-        piped.err,
-        "callsign: there is no command 'acount'; did you mean 'account'? (callsign --help)\n");
+    EXPECT_EQ(piped.err,
+              "callsign: unknown command 'acount'; did you mean 'account'? (callsign --help)\n");
     EXPECT_EQ(piped.out, "");
     terminal shown(line({"acount"}), {{"NO_COLOR", ""}});
-    EXPECT_THAT(shown.rest(), HasSubstr("\x1b[31mcallsign:\x1b[0m there is no command"));
+    EXPECT_THAT(shown.rest(), HasSubstr("\x1b[31mcallsign:\x1b[0m unknown command"));
     EXPECT_EQ(shown.status(), (exit_status{2, 0}));
     terminal plain(line({"acount"}), {{"NO_COLOR", "1"}});
     EXPECT_THAT(plain.rest(), Not(HasSubstr("\x1b")));
@@ -53,7 +52,7 @@ TEST_F(terminal_test, a_misspelt_option_of_the_server_is_named) {
     const finished done = run({callsignd(), "--lisen", ":0"}, patience);
     EXPECT_EQ(done.status, (exit_status{2, 0}));
     EXPECT_EQ(done.err,
-              "callsignd: there is no option '--lisen'; did you mean '--listen'? (callsignd "
+              "callsignd: unknown option '--lisen'; did you mean '--listen'? (callsignd "
               "--help)\n");
 }
 
@@ -72,7 +71,7 @@ TEST_F(terminal_test, asks_before_it_destroys) {
         terminal asked(on_data({"account", "delete", "ben"}));
         EXPECT_THAT(asked.await("[y/N] "), HasSubstr("Delete account 'ben' and all its tasks"));
         asked.type(no);
-        EXPECT_THAT(asked.rest(), HasSubstr("nothing was done"));
+        EXPECT_THAT(asked.rest(), HasSubstr("nothing was changed"));
         EXPECT_EQ(asked.status(), (exit_status{1, 0}));
         EXPECT_EQ(state(), "active");
     }
@@ -108,7 +107,7 @@ TEST_F(terminal_test, empty_lists_say_so_where_rows_are_not) {
     const finished piped = run(on_data({"slots", "list"}), patience);
     EXPECT_EQ(piped.status, (exit_status{0, 0}));
     EXPECT_EQ(piped.out, "");
-    EXPECT_THAT(piped.err, HasSubstr("There are no slots"));
+    EXPECT_THAT(piped.err, HasSubstr("No slots"));
     const json::object list = ask_callsign({"slots", "list"});
     EXPECT_TRUE(list.at("slots").as_array().empty());
 }
@@ -145,11 +144,11 @@ TEST_F(terminal_test, a_reload_names_the_keys_that_changed) {
     std::ofstream(file) << "[reaper]\nbatch = 7\n";
     auto s = start({"--config", file.string()}, {{"CALLSIGN_REAPER_WINDWO", "1m"}});
     const std::string started = await_line(s->child(), "name=CALLSIGN_REAPER_WINDWO");
-    EXPECT_THAT(started, HasSubstr("unknown variable"));
+    EXPECT_THAT(started, HasSubstr("unknown environment variable"));
     EXPECT_THAT(started, HasSubstr("nearest=CALLSIGN_REAPER_WINDOW"));
     std::ofstream(file) << "[reaper]\nbatch = 8\n[http]\nconnections_max = 4711\n";
     s->child().signal(SIGHUP);
-    const std::string log = await_line(s->child(), "changed keys need a restart");
+    const std::string log = await_line(s->child(), "changed settings need a restart");
     EXPECT_THAT(log, HasSubstr("changed=reaper.batch"));
     EXPECT_THAT(log, HasSubstr("keys=http.connections_max"));
     EXPECT_THAT(log, Not(HasSubstr("4711")));

@@ -108,7 +108,7 @@ TEST_F(tls_test, a_renewed_certificate_is_shown_after_a_hangup_and_a_bad_one_is_
     hang_up(second, "configuration reloaded");
     EXPECT_TRUE(shows(*s, second));
     EXPECT_FALSE(shows(*s, first));
-    hang_up(make("soon", 3), "expires soon");
+    hang_up(make("soon", 3), "expires within 7 days");
 }
 
 TEST_F(tls_test, followers_hear_of_changes_on_a_socket) {
@@ -163,7 +163,8 @@ TEST_F(tls_test, a_server_that_others_can_overhear_warns_of_it) {
         EXPECT_TRUE(started) << child.errors();
         child.signal(SIGTERM);
         expect_exit(child, 0);
-        return child.errors().find("listening in clear beyond this machine") != std::string::npos;
+        return child.errors().find("unencrypted listener on a non-loopback address; enable TLS") !=
+               std::string::npos;
     };
     EXPECT_TRUE(warns("0.0.0.0:0", {}));
     EXPECT_TRUE(warns("0.0.0.0:0", {{"CALLSIGN_SERVER_PUBLIC_URL", "http://tasks.example.org"}}));

@@ -271,7 +271,7 @@ test('whether the server is ready is said', async () => {
   await see('.ready');
   assert.equal((await textOf('.ready')).trim(), 'Ready');
   const full = { status: 503, contentType: 'application/problem+json',
-    body: JSON.stringify({ title: 'The server cannot write', detail: 'The disk is full.', status: 503, code: 'not-ready' }) };
+    body: JSON.stringify({ title: 'Server not ready', detail: 'The disk is full.', status: 503, code: 'not-ready' }) };
   await answering('/readyz', () => full, async () => {
     await see('.ready.not');
     assert.match(await textOf('.ready'), /Not ready.*The disk is full/s);

@@ -25,14 +25,14 @@ struct flags {
     bool check_config = false;
 };
 
-constexpr const char* about =
-    "Callsign: a sync server that gives every task a number people can say.";
+constexpr const char* about = "Sync server that gives every task a short key such as SYN-42.";
 
 void define(CLI::App& app, flags& f) {
     app.add_option("--config", f.config_file, "Configuration file (TOML)")->type_name("FILE");
-    app.add_option("--data-dir", f.data_dir, "Where everything is kept")->type_name("DIR");
-    app.add_option("--listen", f.listen, "ADDRESS:PORT; port 0 takes a free one");
-    app.add_flag("--check-config", f.check_config, "Check the configuration and end");
+    app.add_option("--data-dir", f.data_dir, "Data directory")->type_name("DIR");
+    app.add_option("--listen", f.listen,
+                   "Address to listen on, as ADDRESS:PORT (port 0: any free port)");
+    app.add_flag("--check-config", f.check_config, "Check the configuration and exit");
     app.set_version_flag("--version", "callsignd " CALLSIGN_VERSION);
 }
 
@@ -47,7 +47,7 @@ std::string misspelt_option(const CLI::App& app, int argc, char** argv) {
         const std::string name(word.substr(0, word.find('=')));
         const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
         if (!name.starts_with("--") || is_known) continue;
-        return "callsignd: there is no option '" + name + "'" + did_you_mean(name, known) +
+        return "callsignd: unknown option '" + name + "'" + did_you_mean(name, known) +
                " (callsignd --help)\n";
     }
     return {};

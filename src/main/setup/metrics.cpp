@@ -57,34 +57,34 @@ class engine_metrics final : public engine_probe {
   public:
     explicit engine_metrics(Registry& r)
         : queue_depth_(gauge(r, "callsign_queue_depth",
-                             "Commands, questions and long work waiting or under way.")),
+                             "Commands, queries and long-running work, queued or in progress.")),
           batch_commands_(
               histogram(r, "callsign_batch_commands", "Commands in one batch.", batch_sizes)),
-          batch_seconds_(histogram(r, "callsign_batch_seconds",
-                                   "From a batch's first command until it is durable.",
-                                   latency_seconds)),
+          batch_seconds_(
+              histogram(r, "callsign_batch_seconds",
+                        "Time from the first command of a batch until the batch is durable.",
+                        latency_seconds)),
           commit_seconds_(histogram(r, "callsign_commit_seconds",
-                                    "From a batch's COMMIT until it is durable.", latency_seconds)),
+                                    "Time from the COMMIT of a batch until it is durable.",
+                                    latency_seconds)),
           batches_failed_(
               counter(r, "callsign_batches_failed_total", "Batches that did not commit.")),
           clock_jumps_(counter(r, "callsign_clock_jumps_total",
-                               "Times the wall clock was set forwards while the server ran.")),
+                               "Forward steps of the wall clock while the server ran.")),
           retry_seconds_(histogram(r, "callsign_retry_seconds",
-                                   "From a key's reservation to the arrival of a retry.",
+                                   "Time from the reservation of a key to a retry with it.",
                                    retry_seconds)),
           late_retries_(counter(r, "callsign_late_retries_total",
-                                "Retries that came after the reaper had failed their slot: a sign "
-                                "of too short a reaper.window.")),
+                                "Retries received after the reaper failed their slot. A positive "
+                                "rate means that reaper.window is too short.")),
           accounts_(gauge(r, "callsign_accounts", "Accounts.")),
           tasks_(gauge(r, "callsign_tasks", "Tasks, completed, deleted and purged ones included.")),
           open_tasks_(gauge(r, "callsign_tasks_open",
-                            "Of these, those that have a number and are not over.")),
-          held_series_(gauge(r, "callsign_series_held",
-                             "Series that give no number since a restore, until they are told "
-                             "where to go on.")) {
+                            "Tasks that have a number and are not completed, deleted or purged.")),
+          held_series_(gauge(r, "callsign_series_held", "Series held since a restore.")) {
         auto& creates = prometheus::BuildCounter()
                             .Name("callsign_creates_total")
-                            .Help("Creations answered, by outcome.")
+                            .Help("Creations, by outcome.")
                             .Register(r);
         constexpr std::array outcomes{"created",  "replayed",    "existing", "failed",
                                       "conflict", "in_progress", "refused"};
@@ -92,13 +92,13 @@ class engine_metrics final : public engine_probe {
         for (std::size_t i = 0; i < creates_size; ++i) {
             creates_[i] = &creates.Add({{"outcome", outcomes[i]}});
         }
-        auto& turned_away = prometheus::BuildCounter()
-                                .Name("callsign_turned_away_total")
-                                .Help(
-                                    "Not begun and answered 503, by what there was no more of: "
-                                    "depth or bytes of the queue, of one account's share of it, "
-                                    "or time before the deadline.")
-                                .Register(r);
+        auto& turned_away =
+            prometheus::BuildCounter()
+                .Name("callsign_turned_away_total")
+                .Help(
+                    "Requests rejected with 503, by exhausted limit: depth or bytes of "
+                    "the queue or of the account's share, or time to the deadline.")
+                .Register(r);
         constexpr std::array reasons{"depth", "bytes", "account_depth", "account_bytes", "time"};
         static_assert(reasons.size() == reasons_size);
         for (std::size_t i = 0; i < reasons_size; ++i) {
@@ -106,7 +106,7 @@ class engine_metrics final : public engine_probe {
         }
         auto& full = prometheus::BuildCounter()
                          .Name("callsign_account_full_total")
-                         .Help("Refused because an account has as much of this as it may.")
+                         .Help("Requests rejected because of a limit of the account.")
                          .Register(r);
         constexpr std::array limits{"stored_bytes", "tokens", "former_prefixes"};
         static_assert(limits.size() == limits_size);
@@ -121,7 +121,7 @@ class engine_metrics final : public engine_probe {
         failed_ = &slots.Add({{"state", "failed"}});
         auto& refused = prometheus::BuildGauge()
                             .Name("callsign_writes_refused")
-                            .Help("1: writes are refused, for this reason.")
+                            .Help("1 if writes are rejected for this reason, else 0.")
                             .Register(r);
         disk_full_ = &refused.Add({{"reason", "disk-full"}});
         io_error_ = &refused.Add({{"reason", "io-error"}});
@@ -130,8 +130,8 @@ class engine_metrics final : public engine_probe {
         auto& unread = prometheus::BuildCounter()
                            .Name("callsign_read_failures_total")
                            .Help(
-                               "Requests refused for what could not be read: a record or the "
-                               "store is damaged, or the disk gave no answer.")
+                               "Requests that failed because of corruption or a read error: of a "
+                               "record, the store or the disk.")
                            .Register(r);
         constexpr std::array causes{"record", "store", "disk"};
         static_assert(causes.size() == unread_size);
@@ -240,23 +240,22 @@ struct window_gauges {
 
 struct window_families {
     explicit window_families(Registry& r)
-        : window(family(r, "callsign_reaper_window_seconds",
-                        "How long a slot may stay pending, by class of accounts.")),
+        : window(
+              family(r, "callsign_reaper_window_seconds", "Reaper window, by class of accounts.")),
           wanted(family(r, "callsign_reaper_window_wanted_seconds",
-                        "The window that retries alone would have, within its bounds.")),
+                        "Window derived from retries alone, within its limits.")),
           changes(prometheus::BuildCounter()
                       .Name("callsign_reaper_window_changes_total")
-                      .Help("Times the window was changed, by itself or by a reload.")
+                      .Help("Changes of the window, automatic or by a reload.")
                       .Register(r)),
           samples(family(r, "callsign_retry_samples",
-                         "Retries that the window is chosen of; older ones count for less.")),
+                         "Weighted number of retries that the window is derived from.")),
           failed(family(r, "callsign_reaper_slots_failed",
-                        "Slots failed lately: what is a half-life old counts for half.")),
+                        "Recently failed slots, weighted by age with a half-life.")),
           late(family(r, "callsign_reaper_slots_failed_retried",
-                      "Of these, slots whose clients came back.")),
+                      "Recently failed slots whose clients retried, weighted likewise.")),
           quantiles(family(r, "callsign_retry_quantile_seconds",
-                           "How long clients take to retry; no account counts for more than its "
-                           "share.")) {}
+                           "Quantiles of the time to a retry, weighted by account.")) {}
 
     window_gauges of(const char* name) {
         const auto quantile = [&](const char* q) -> Gauge& {
@@ -287,13 +286,12 @@ class reaper_metrics final : public reaper_probe {
         : sweeps_(counter(r, "callsign_reaper_sweeps_total", "Sweeps that ran to their end.")),
           sweep_seconds_(histogram(r, "callsign_reaper_sweep_seconds", "Duration of one sweep.",
                                    sweep_seconds)),
-          failures_(counter(r, "callsign_reaper_failures_total",
-                            "Sweeps that ended early; the next one does their work.")),
+          failures_(counter(r, "callsign_reaper_failures_total", "Sweeps that failed.")),
           clock_behind_(gauge(r, "callsign_clock_behind_seconds",
-                              "How far the wall clock is behind the times in the store.")),
+                              "Lag of the wall clock behind store time.")),
           slots_(prometheus::BuildCounter()
                      .Name("callsign_reaper_slots_total")
-                     .Help("Slots the reaper dealt with, by what it did.")
+                     .Help("Slots processed by the reaper, by result.")
                      .Register(r)),
           scanned_(slots_.Add({{"result", "scanned"}})),
           committed_(slots_.Add({{"result", "committed"}})),
@@ -365,12 +363,12 @@ class request_metrics {
     explicit request_metrics(Registry& r)
         : requests_(prometheus::BuildCounter()
                         .Name("callsign_http_requests_total")
-                        .Help("Requests answered, by route template and class of status.")
+                        .Help("Requests, by route template and status class.")
                         .Register(r)),
           took_(prometheus::BuildHistogram()
                     .Name("callsign_http_request_seconds")
-                    .Help("From a request's arrival to its answer, by route template and class of "
-                          "status.")
+                    .Help("Time from the arrival of a request to its response, by route template "
+                          "and status class.")
                     .Register(r)) {}
 
     // A hash of a short text and no allocation: a family's own look-up would copy every label.
@@ -416,7 +414,7 @@ class sync_metrics {
     explicit sync_metrics(Registry& r)
         : calls_(prometheus::BuildCounter()
                      .Name("callsign_sync_total")
-                     .Help("Calls of sync clients, by call and outcome.")
+                     .Help("Requests of sync clients, by call and outcome.")
                      .Register(r)) {
         for (std::size_t call = 0; call < calls.size(); ++call) {
             for (std::size_t outcome = 0; outcome < outcomes.size(); ++outcome) {
@@ -467,7 +465,7 @@ class refusal_metrics {
     explicit refusal_metrics(Registry& r)
         : refusals_(prometheus::BuildCounter()
                         .Name("callsign_refusals_total")
-                        .Help("Requests refused, by event and reason as the log names them.")
+                        .Help("Requests rejected, by event and reason of the log.")
                         .Register(r)) {}
 
     void answered(std::string_view event, std::string_view reason) {
@@ -493,12 +491,12 @@ class machine_metrics {
           database_(gauge(r, "callsign_database_bytes", "Size of the database file.")),
           log_(gauge(r, "callsign_wal_bytes", "Size of the write-ahead log's file.")),
           free_(gauge(r, "callsign_disk_free_bytes",
-                      "Free for this process on the data directory's file system.")),
+                      "Free space on the file system of the data directory.")),
           disk_(gauge(r, "callsign_disk_bytes", "Size of that file system.")),
           backup_at_(gauge(r, "callsign_backup_last_timestamp_seconds",
-                           "When the newest backup was made, as Unix time; 0: none is known.")),
+                           "Unix time of the newest backup; 0 if none is known.")),
           backup_every_(gauge(r, "callsign_backup_interval_seconds",
-                              "How often one is to be made; 0: never unasked.")),
+                              "Interval of scheduled backups; 0 if disabled.")),
           backups_(prometheus::BuildCounter()
                        .Name("callsign_backups_total")
                        .Help("Backups, by outcome.")
@@ -560,20 +558,20 @@ class http_metrics final : public net::http_probe {
     explicit http_metrics(Registry& r)
         : connections_(gauge(r, "callsign_http_connections", "Connections open.")),
           bodies_(gauge(r, "callsign_http_bodies_bytes",
-                        "Memory held for bodies, of http.bodies_bytes_max.")),
+                        "Memory held for request bodies, of http.bodies_bytes_max.")),
           followers_(gauge(r, "callsign_followers", "Connections that follow changes.")),
           delivered_(counter(r, "callsign_webhook_deliveries_total",
-                             "Bodies that a webhook's server has accepted.")),
-          not_delivered_(counter(r, "callsign_webhook_failures_total",
-                                 "Attempts at a webhook's server that failed.")),
+                             "Webhook deliveries accepted by their server.")),
+          not_delivered_(
+              counter(r, "callsign_webhook_failures_total", "Failed webhook delivery attempts.")),
           refused_(counter(r, "callsign_http_connections_refused_total",
-                           "Connections beyond http.connections_max or an address's part of it.")),
+                           "Connections rejected by http.connections_max or an address's share.")),
           displaced_(counter(r, "callsign_http_connections_displaced_total",
-                             "Idle connections closed to make room for another.")),
+                             "Idle connections closed to make room for new ones.")),
           timeouts_(counter(r, "callsign_http_timeouts_total",
-                            "Connections closed because the client took too long.")),
+                            "Connections closed by a timeout of the client.")),
           failed_(counter(r, "callsign_http_sessions_failed_total",
-                          "Connections closed by an error inside the server.")),
+                          "Connections closed by an internal error.")),
           requests_(r),
           sync_(r),
           refusals_(r) {}
@@ -618,26 +616,25 @@ class outbox_metrics final : public outbox_probe {
   public:
     explicit outbox_metrics(Registry& r)
         : lookups_(counter(r, "callsign_remote_lookups_total",
-                           "Times another server was asked what became of a version whose answer "
-                           "was lost.")),
+                           "Requests to a remote server for the outcome of a version whose "
+                           "response was lost.")),
           fences_(counter(r, "callsign_remote_fences_total",
-                          "Versions sent so that no late copy of another can land.")),
+                          "Versions sent to fence off late copies of other versions.")),
           pulled_(counter(r, "callsign_remote_versions_pulled_total",
-                          "Versions of other servers' chains.")),
+                          "Versions pulled from remote servers.")),
           contested_(counter(r, "callsign_remote_keys_contested_total",
-                             "Keys that another writer overwrote until they were left so.")),
+                             "Keys no longer corrected because another writer overwrote them.")),
           accounts_(gauge(r, "callsign_remote_accounts", "Accounts that live elsewhere.")),
-          halted_(gauge(r, "callsign_remote_accounts_halted",
-                        "Of these, those that wait for a person.")),
+          halted_(gauge(r, "callsign_remote_accounts_halted", "Halted remote accounts.")),
           failing_(gauge(r, "callsign_remote_accounts_failing",
-                         "Of these, those whose server cannot be reached or answers wrongly.")),
+                         "Remote accounts whose server is unreachable or responds incorrectly.")),
           behind_(gauge(r, "callsign_remote_versions_behind",
                         "Versions pulled since the mirrors were last up to date.")),
           lag_(gauge(r, "callsign_remote_lag_seconds",
-                     "Since the mirror furthest behind was up to date.")) {
+                     "Time since the mirror furthest behind was up to date.")) {
         auto& delivered = prometheus::BuildCounter()
                               .Name("callsign_remote_deliveries_total")
-                              .Help("Versions sent to other servers, by what came of it.")
+                              .Help("Versions sent to remote servers, by outcome.")
                               .Register(r);
         constexpr std::array outcomes{"accepted", "conflict",    "lost",
                                       "refused",  "unreachable", "found"};
@@ -685,7 +682,7 @@ class metrics::impl {
     impl() {
         prometheus::BuildGauge()
             .Name("callsign_build_info")
-            .Help("Always 1; the labels say what runs.")
+            .Help("Always 1; labels contain the versions.")
             .Register(registry)
             .Add({{"version", CALLSIGN_VERSION}, {"sqlite", sqlite_in_use().version}})
             .Set(1);

@@ -153,7 +153,7 @@ TEST_F(batch, what_is_wrong_all_over_is_told_in_part) {
     wire::faults found;
     ASSERT_TRUE(wire::decode(wire::format::json, response.body, problem, found));
     EXPECT_EQ(problem.errors_size(), 100);
-    EXPECT_EQ(problem.detail(), "The first 100 things that are wrong are listed.");
+    EXPECT_EQ(problem.detail(), "The first 100 errors are listed.");
 }
 
 TEST_F(batch, speaks_protobuf) {

@@ -96,7 +96,7 @@ TEST(problem, what_the_mechanics_refuse_is_a_problem_too) {
     const auto response = refusal({413, "body-too-large", "At most 1 MiB.", "r-1"});
     EXPECT_EQ(response.status, 413u);
     const auto body = boost::json::parse(response.body);
-    EXPECT_EQ(body.at("title").as_string(), "The request's body is too large");
+    EXPECT_EQ(body.at("title").as_string(), "Request body too large");
     EXPECT_EQ(body.at("requestId").as_string(), "r-1");
     EXPECT_EQ(body.at("code").as_string(), "body-too-large");
 }

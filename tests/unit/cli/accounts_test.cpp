@@ -24,7 +24,7 @@ TEST_F(command_line, creates_an_opaque_account_and_shows_its_client_id_once) {
                                                  R"({"name":"desk","prefix":"DESK",)" +
                                                  R"("mode":"opaque","clientId":")" + id + "\"}"});
     EXPECT_NE(out.str().find("client id   " + id), std::string::npos) << out.str();
-    EXPECT_NE(out.str().find("the client id now"), std::string::npos);
+    EXPECT_NE(out.str().find("the client ID now"), std::string::npos);
 }
 
 // Until all is there, and then says so.
@@ -46,7 +46,7 @@ TEST_F(command_line, moves_an_account_there_and_waits) {
     in.str("n\n");
     EXPECT_EQ(run(move), 1);
     EXPECT_TRUE(requests.empty());
-    EXPECT_THAT(err.str(), HasSubstr("2. Sync each of its Taskwarriors twice"));
+    EXPECT_THAT(err.str(), HasSubstr("2. Sync each replica twice"));
     in.clear();
     in.str("y\n");
     EXPECT_EQ(run(move), 0);
@@ -57,8 +57,8 @@ TEST_F(command_line, moves_an_account_there_and_waits) {
               std::string::npos)
         << requests[0];
     EXPECT_EQ(requests[1], "GET " + local + " /v1/admin/accounts/desk ");
-    EXPECT_NE(err.str().find("5 tasks are there"), std::string::npos) << err.str();
-    EXPECT_NE(out.str().find("desk lives at https://there.example now"), std::string::npos);
+    EXPECT_NE(err.str().find("5 tasks moved"), std::string::npos) << err.str();
+    EXPECT_NE(out.str().find("desk is now on https://there.example"), std::string::npos);
 }
 
 TEST_F(command_line, accounts_are_renamed_closed_and_deleted) {
@@ -107,7 +107,7 @@ TEST_F(command_line, creates_an_account_and_shows_its_token_once) {
               "prefix      SYN\n"
               "created     2026-11-20T12:48:00.123Z\n"
               "token       cs_secret\n"
-              "Keep the token now: it is not shown again.\n");
+              "Save the token now: it is not shown again.\n");
     EXPECT_EQ(err.str(), "");
 }
 
@@ -117,7 +117,7 @@ TEST_F(command_line, a_conversion_is_cancelled) {
     ASSERT_EQ(requests.size(), 1u);
     EXPECT_THAT(requests[0], HasSubstr("DELETE"));
     EXPECT_THAT(requests[0], HasSubstr("/v1/admin/accounts/vault/manage"));
-    EXPECT_THAT(out.str(), HasSubstr("nothing was changed"));
+    EXPECT_THAT(out.str(), HasSubstr("the account is unchanged"));
     EXPECT_EQ(run({"account", "manage", "vault"}), 2) << "neither a secret nor that";
     EXPECT_EQ(run({"account", "manage", "vault", "--cancel", "--secret-file", "f"}), 2);
     EXPECT_EQ(requests.size(), 1u);
@@ -128,7 +128,7 @@ TEST_F(command_line, tokens_of_an_account_and_of_the_operator) {
     EXPECT_EQ(run({"token", "create", "a/b", "--name", "phone", "--scope", "read"}), 0);
     EXPECT_THAT(requests.back(), HasSubstr(" /v1/admin/accounts/a%2Fb/tokens "
                                            R"({"name":"phone","scope":"read"})"));
-    EXPECT_THAT(out.str(), HasSubstr("cs_new\nKeep the token now"));
+    EXPECT_THAT(out.str(), HasSubstr("cs_new\nSave the token now"));
     answer(R"({"tokenId":"4","name":"ops","scope":"admin","token":"cs_ops"})", 201);
     EXPECT_EQ(run({"token", "create", "--operator", "--name", "ops"}), 0);
     EXPECT_THAT(requests.back(), HasSubstr(R"( /v1/admin/tokens {"name":"ops","scope":"admin"})"));
@@ -180,7 +180,7 @@ TEST_F(command_line, a_device_is_added_and_its_lines_are_ready_to_paste) {
               "encryption secret  a-secret\n"
               "created            2026-11-20T12:48:00.123Z\n"
               "\n"
-              "The lines for its .taskrc, now: the secret is not shown again.\n"
+              "Lines for the device's .taskrc. Save them now: the secret is not shown again.\n"
               "\n"
               "sync.server.url=http://h\n"
               "sync.encryption_secret=a-?secret\n");
@@ -233,7 +233,7 @@ TEST_F(command_line, a_device_is_revoked_by_its_name) {
     EXPECT_EQ(requests.back(), "DELETE " + local + " /v1/admin/accounts/ada/devices/7 ");
     answer(list);
     EXPECT_EQ(run({"device", "revoke", "ada", "phone", "--yes"}), 1);
-    EXPECT_THAT(err.str(), HasSubstr("the account has no device of this name: phone"));
+    EXPECT_THAT(err.str(), HasSubstr("the account has no device phone"));
     EXPECT_EQ(requests.size(), 5u);
 }
 

@@ -36,10 +36,10 @@ TEST_F(command_line, the_server_is_the_one_given_else_the_one_whose_directory_it
 TEST_F(command_line, no_token_means_no_request) {
     environment.clear();
     EXPECT_EQ(run({"account", "list", "--url", "http://127.0.0.9:1"}), 2);
-    EXPECT_THAT(err.str(), HasSubstr("an operator's token is needed"));
+    EXPECT_THAT(err.str(), HasSubstr("an operator token is required"));
     put_listen_file("listen.url", "http://127.0.0.1:4711");
     EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 1);
-    EXPECT_THAT(err.str(), HasSubstr("there is no operator's token in " + data_dir.string()));
+    EXPECT_THAT(err.str(), HasSubstr("no operator token in " + data_dir.string()));
     EXPECT_TRUE(requests.empty());
 }
 
@@ -162,10 +162,10 @@ TEST_F(command_line, a_server_error_names_the_request_for_the_logs) {
 TEST_F(command_line, whatever_else_answers_is_not_taken_for_callsign) {
     answers.push_back({502, "text/html", "<html>"});
     EXPECT_EQ(run({"account", "list"}), 1);
-    EXPECT_EQ(err.str(), "callsign: the server answered 502 and no reason\n");
+    EXPECT_EQ(err.str(), "callsign: the server returned 502 without a reason\n");
     answers.push_back({200, "text/html", "<html>"});
     EXPECT_EQ(run({"account", "list"}), 1);
-    EXPECT_THAT(err.str(), HasSubstr("the server's answer is not understood"));
+    EXPECT_THAT(err.str(), HasSubstr("cannot parse the server's response"));
 }
 
 TEST_F(command_line, json_prints_the_answer_as_it_came) {

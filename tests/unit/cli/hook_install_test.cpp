@@ -29,7 +29,7 @@ TEST_F(hooks, are_installed_with_what_they_go_by) {
     const std::string modify = (data / "hooks/on-modify.callsign").string();
     const std::string settings = (data / "callsign.conf").string();
     EXPECT_EQ(out.str(), add + "\n" + modify + "\n" + settings +
-                             "\n\nThe lines for its .taskrc:\n\n"
+                             "\n\nLines for .taskrc:\n\n"
                              "uda.key.type=string\nuda.key.label=Key\n");
     EXPECT_THAT(text_in(settings), HasSubstr("url = http://127.0.0.1:9\ntoken = cs_from_input\n"));
     using std::filesystem::perms;
@@ -76,7 +76,7 @@ TEST_F(hooks, of_others_are_not_overwritten) {
     const auto file = data / "hooks/on-modify.callsign";
     std::ofstream(file) << "#!/bin/sh\nexec mine\n";
     EXPECT_EQ(run({"hook", "install", "--data", data.string()}), 2);
-    EXPECT_THAT(err.str(), HasSubstr("is not callsign's: say --yes"));
+    EXPECT_THAT(err.str(), HasSubstr("was written by another program: say --yes"));
     EXPECT_EQ(text_in(file), "#!/bin/sh\nexec mine\n");
     EXPECT_FALSE(std::filesystem::exists(data / "callsign.conf"));
     EXPECT_FALSE(std::filesystem::exists(data / "hooks/on-add.callsign"));
@@ -108,7 +108,7 @@ TEST_F(hooks, a_token_is_not_given_away) {
     // What one server was trusted with is not for the next.
     environment.erase("CALLSIGN_TOKEN");
     EXPECT_EQ(install({"--url", "http://127.0.0.1:9"}), 2);
-    EXPECT_THAT(err.str(), HasSubstr("a write token of the account is needed"));
+    EXPECT_THAT(err.str(), HasSubstr("no write token of the account"));
     EXPECT_EQ(install({}), 0) << err.str();
     EXPECT_THAT(text_in(data / "callsign.conf"), HasSubstr("url = http://far.example\n"));
 }
@@ -176,7 +176,7 @@ TEST(in_time, a_failure_is_one_here) {
                   ::raise(SIGKILL);
                   return {};
               }),
-              "the server could not be asked");
+              "the request to the server failed");
 }
 
 }  // namespace

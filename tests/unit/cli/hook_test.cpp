@@ -146,7 +146,8 @@ TEST_F(hooks, without_what_it_goes_by_the_task_passes_and_is_remembered) {
 TEST_F(hooks, what_cannot_be_remembered_is_said_and_passes) {
     nobody_there();
     std::filesystem::remove_all(data);
-    EXPECT_THAT(added(task_text(1)), HasSubstr(task_text(1) + "\nNo key, nor is it remembered: "));
+    EXPECT_THAT(added(task_text(1)),
+                HasSubstr(task_text(1) + "\nNo key, and the request is not stored: "));
 }
 
 TEST_F(hooks, what_is_not_understood_passes_as_it_came) {
@@ -198,12 +199,13 @@ TEST_F(hooks, the_key_of_another_task_is_not_this_ones) {
 }
 
 TEST_F(hooks, after_a_silence_others_do_not_wait) {
-    server = [](const http_call&) -> http_answer { throw too_late("no answer within 1s"); };
+    server = [](const http_call&) -> http_answer { throw too_late("no response within 1s"); };
     added(task_text(1));
     EXPECT_EQ(requests.size(), 1u);
     numbers_from(1);
     now += 9s;
-    EXPECT_THAT(added(task_text(2)), HasSubstr("\nNo key yet: the server did not answer a moment"));
+    EXPECT_THAT(added(task_text(2)),
+                HasSubstr("\nNo key yet: the server did not respond to the last"));
     EXPECT_THAT(requests, IsEmpty());
     now += 1s;
     EXPECT_EQ(added(task_text(3)), keyed(3, "SYN-1") + "\nSYN-1\n");
@@ -234,12 +236,12 @@ TEST_F(hooks, options_come_before_the_file_and_the_file_before_the_environment) 
     EXPECT_EQ(asked_with({"--url", "http://127.0.0.1:3", "--token", "cs_t"}),
               "http://127.0.0.1:3 /v1/keys cs_t");
     put_settings("url = http://far.example\ntoken = cs_file\n");
-    EXPECT_THAT(asked_with({}), HasSubstr("for all to read"));
+    EXPECT_THAT(asked_with({}), HasSubstr("unencrypted"));
     EXPECT_EQ(asked_with({"--insecure"}), "http://far.example /v1/keys cs_file");
     put_settings("url = http://far.example\ntoken = cs_file\ninsecure = true\n");
     EXPECT_EQ(asked_with({}), "http://far.example /v1/keys cs_file");
     EXPECT_THAT(asked_with({"--url", "http://other.example", "--token", "t"}),
-                HasSubstr("for all to read"));
+                HasSubstr("unencrypted"));
     put_settings("url = http://127.0.0.1:2\n");
     environment.erase("CALLSIGN_URL");
     EXPECT_EQ(asked_with({}), "http://127.0.0.1:2 /v1/keys cs_account");

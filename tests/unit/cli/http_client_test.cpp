@@ -101,14 +101,14 @@ TEST(http_client, nobody_there) {
 TEST(http_client, a_late_answer_to_a_change_may_have_been_acted_on) {
     one_answer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 200ms);
     EXPECT_EQ(failure_of(server.url(), {verb::post, "/", "", ""}, 50ms),
-              "no whole answer from " + server.url().text +
-                  ": no answer within 50ms; what was asked may have been done");
+              "incomplete response from " + server.url().text +
+                  ": no response within 50ms; the request may have been carried out");
 }
 
 TEST(http_client, a_cut_answer_is_no_answer) {
     one_answer server("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{");
     const std::string text = failure_of(server.url(), {verb::get, "/", "", ""}, 5s);
-    EXPECT_THAT(text, HasSubstr("no whole answer from"));
+    EXPECT_THAT(text, HasSubstr("incomplete response from"));
     EXPECT_THAT(text, testing::Not(HasSubstr("may have been done")));
 }
 

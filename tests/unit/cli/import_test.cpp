@@ -29,8 +29,8 @@ TEST_F(command_line, imports_tasks_from_standard_input) {
                   R"("11111111-2222-4333-8444-000000100001",)" +
                   R"("attributes":{"description":"d","key":"OLD-1","status":"pending",)" +
                   R"("tag_a":""}}],"withKeys":false})"});
-    EXPECT_EQ(out.str(), "tasks         1\nimported      1\ncompleted     0\nhere already  0\n");
-    EXPECT_THAT(err.str(), HasSubstr("keys are the server's"));
+    EXPECT_EQ(out.str(), "tasks      1\nimported   1\ncompleted  0\nknown      0\n");
+    EXPECT_THAT(err.str(), HasSubstr("--with-keys keeps them"));
 }
 
 TEST_F(command_line, an_export_with_keys_lets_held_series_go_on) {
@@ -48,8 +48,8 @@ TEST_F(command_line, an_export_with_keys_lets_held_series_go_on) {
     EXPECT_THAT(requests[3], HasSubstr("GET " + local + " /v1/admin/accounts/ada/series"));
     EXPECT_THAT(requests[4],
                 HasSubstr("POST " + local + " /v1/admin/accounts/ada/series/OLD/resume"));
-    EXPECT_EQ(out.str(), "tasks         2\nimported      2\ncompleted     0\nhere already  0\n");
-    EXPECT_EQ(err.str(), "Series OLD goes on at number 2.\n");
+    EXPECT_EQ(out.str(), "tasks      2\nimported   2\ncompleted  0\nknown      0\n");
+    EXPECT_EQ(err.str(), "Series OLD resumes at number 2.\n");
 }
 
 TEST_F(command_line, an_export_is_sent_in_the_order_of_its_keys) {
@@ -79,8 +79,8 @@ TEST_F(command_line, keys_that_cannot_be_kept_are_listed_and_nothing_is_taken) {
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada", "--with-keys"}), 1);
     EXPECT_EQ(requests.size(), 2u);
     EXPECT_THAT(err.str(),
-                HasSubstr("keys of the export cannot be kept, and nothing was imported\n"
-                          "  there is no series OLD, and 2 tasks have a key of it\n"
+                HasSubstr("keys of the export cannot be kept; nothing was imported\n"
+                          "  series OLD does not exist; 2 tasks have a key of it\n"
                           "  task 11111111-2222-4333-8444-000000100003, SYN-1: taken\n"));
 }
 
@@ -126,10 +126,10 @@ TEST_F(command_line, a_faulty_export_is_not_sent) {
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 1);
     EXPECT_TRUE(requests.empty());
     EXPECT_EQ(err.str(),
-              "callsign: the export has faults, and nothing was imported\n"
-              "  entry 2: due: it is no date such as 20261120T124800Z\n"
-              "  entry 3: it has no uuid\n"
-              "  entry 3: it has no description\n");
+              "callsign: the export has errors; nothing was imported\n"
+              "  entry 2: due: must be a date such as 20261120T124800Z\n"
+              "  entry 3: uuid is missing\n"
+              "  entry 3: description is missing\n");
 }
 
 // The server would refuse it when the tasks before it are in.
@@ -141,14 +141,14 @@ TEST_F(command_line, a_task_that_no_request_can_hold_is_a_fault_of_the_export) {
            exported(3) + "," + exported(4, many) + "]");
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 1);
     EXPECT_TRUE(requests.empty());
-    EXPECT_THAT(err.str(), HasSubstr("\n  entry 1: it is larger than 1 MiB\n"));
+    EXPECT_THAT(err.str(), HasSubstr("\n  entry 1: larger than 1 MiB\n"));
     EXPECT_THAT(err.str(), HasSubstr("\n  entry 2: recur: How often is a word"));
-    EXPECT_THAT(err.str(), HasSubstr("\n  entry 4: it has more than 10000 attributes\n"));
+    EXPECT_THAT(err.str(), HasSubstr("\n  entry 4: more than 10000 attributes\n"));
 }
 
 TEST_F(command_line, an_import_that_is_refused_says_why) {
     in.str("[]");
-    answer(R"({"status":409,"title":"The server cannot see this account's tasks",)"
+    answer(R"({"status":409,"title":"Account is opaque",)"
            R"("code":"account-opaque"})",
            409);
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "desk"}), 1);
@@ -196,7 +196,7 @@ TEST_F(command_line, names_the_lines_that_stand_in_the_way_of_numbers) {
            422);
     EXPECT_EQ(run({"import", "numbers", "-", "--account", "ada"}), 1);
     EXPECT_EQ(err.str(),
-              "callsign: the table has faults, and nothing was imported\n"
+              "callsign: the table has errors; nothing was imported\n"
               "  line 4: SYN-3 is missing before it.\n");
     EXPECT_EQ(requests.size(), 2u) << "nothing but the check";
     in.clear();

@@ -81,7 +81,7 @@ TEST_F(command_line, slots_follow_the_pages_up_to_the_limit) {
                       "&pageToken=p%202 "}));
     const std::string text = out.str();
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
-    EXPECT_EQ(err.str(), "There are more: raise --limit to see them.\n");
+    EXPECT_EQ(err.str(), "More slots exist: raise --limit.\n");
     out.str("");
     answer(page(1, "next"));
     answer(page(1, ""));

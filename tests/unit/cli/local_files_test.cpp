@@ -20,7 +20,7 @@ TEST_F(command_line, former_master_keys_go_when_the_server_has_the_new_one) {
     EXPECT_EQ(run({"master-key", "rotate", file}), 1);
     EXPECT_EQ(run({"master-key", "new", file}), 0) << err.str();
     EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
-    EXPECT_THAT(err.str(), HasSubstr("There is no former master key in it."));
+    EXPECT_THAT(err.str(), HasSubstr("contains no former master key"));
     // The tests' random bytes are the same ones each time.
     std::ofstream(file) << std::string(64, '1') << "\n";
     EXPECT_EQ(run({"master-key", "rotate", file}), 0) << err.str();
@@ -36,7 +36,7 @@ TEST_F(command_line, former_master_keys_go_when_the_server_has_the_new_one) {
 
     answer(R"({"fingerprint":"0123456789abcdef","formerKeys":0,"current":2})");
     EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
-    EXPECT_THAT(err.str(), HasSubstr("restart it, and try again. Nothing was changed."));
+    EXPECT_THAT(err.str(), HasSubstr("restart it and retry; nothing was changed"));
     EXPECT_EQ(text(), both) << "a server that was not restarted needs it";
     answer(R"({"title":"no","status":503,"code":"no-master-key"})", 503);
     EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
@@ -49,8 +49,8 @@ TEST_F(command_line, former_master_keys_go_when_the_server_has_the_new_one) {
     EXPECT_EQ(run({"master-key", "drop-former", file}), 0) << err.str();
     EXPECT_THAT(requests.back(),
                 HasSubstr("POST http://127.0.0.1:8080 /v1/admin/master-key/reseal"));
-    EXPECT_THAT(out.str(), HasSubstr("3 secrets kept under the new master key."));
-    EXPECT_THAT(err.str(), HasSubstr("1 secret opened with none of the keys"));
+    EXPECT_THAT(out.str(), HasSubstr("3 secrets encrypted with the current master key."));
+    EXPECT_THAT(err.str(), HasSubstr("1 secret could not be decrypted with any key"));
     EXPECT_EQ(text(), both.substr(0, 65));
 }
 
@@ -67,7 +67,7 @@ TEST_F(command_line, a_master_key_is_written_once_and_never_printed) {
     using std::filesystem::perms;
     EXPECT_EQ(std::filesystem::status(file).permissions(), perms::owner_read | perms::owner_write);
     EXPECT_THAT(out.str(), HasSubstr("master_key_file = \"" + file + "\"\n"));
-    EXPECT_THAT(out.str(), HasSubstr("apart from backups"));
+    EXPECT_THAT(out.str(), HasSubstr("separately from the data"));
     EXPECT_EQ(run({"master-key", "new", file}), 1);
     EXPECT_EQ(err.str(), "callsign: " + file + ": The master key's file exists already.\n");
     EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("5a5a")));
@@ -93,7 +93,7 @@ TEST_F(command_line, asks_for_a_backup_on_the_servers_disk) {
     EXPECT_EQ(requests[1],
               "POST " + local + R"( /v1/admin/backups {"directory":"/backups/monday"})");
     EXPECT_NE(out.str().find("/backups/monday"), std::string::npos);
-    EXPECT_NE(out.str().find("master key is not in it"), std::string::npos);
+    EXPECT_NE(out.str().find("does not contain the master key"), std::string::npos);
 }
 
 TEST_F(command_line, restores_where_it_is_told_and_asks_before) {
@@ -180,7 +180,7 @@ TEST_F(command_line, repair_clock_asks_and_needs_a_store) {
     repair = {now + std::chrono::hours{24 * 3650}, true, 17};
     EXPECT_EQ(run(repair_clock), 0);
     EXPECT_THAT(out.str(), HasSubstr("The store's time was 2036-11-"));
-    EXPECT_THAT(out.str(), HasSubstr("Slots set back: 17"));
+    EXPECT_THAT(out.str(), HasSubstr("Slots corrected: 17"));
 }
 
 TEST_F(command_line, check_names_what_is_broken_and_fails) {
@@ -206,7 +206,7 @@ TEST_F(command_line, doctor_shows_a_line_each_and_fails_for_faults_alone) {
                 {"clock", verdict::warning, "nothing keeps it right", "set it"},
                 {"schema", verdict::skipped, "there is none", "start callsignd"}};
     answer(R"({"window":"10m","interval":"30s","oldestPending":"2026-11-20T12:48:00.000Z"})");
-    answer(R"({"title":"The server cannot write","code":"not-ready","requestId":"r"})", 503);
+    answer(R"({"title":"Server not ready","code":"not-ready","requestId":"r"})", 503);
     answer(R"({"accounts":[{"name":"ada"}]})");
     answer(R"({"series":[{"prefix":"SYN","held":true},{"prefix":"INC","held":false}]})");
     EXPECT_EQ(
@@ -225,7 +225,7 @@ TEST_F(command_line, doctor_shows_a_line_each_and_fails_for_faults_alone) {
     EXPECT_TRUE(word.oldest_pending);
     ASSERT_EQ(word.held.size(), 1u);
     EXPECT_EQ(word.held[0].account + word.held[0].prefix, "adaSYN");
-    EXPECT_EQ(word.not_ready, "The server cannot write (not-ready)");
+    EXPECT_EQ(word.not_ready, "Server not ready (not-ready)");
     out.str("");
     findings.push_back({"disk", verdict::fault, "it is full", "make room"});
     EXPECT_EQ(run({"doctor", "--data-dir", data_dir.string(), "--json"}), 1);

@@ -45,15 +45,15 @@ TEST(numbers_file, names_every_fault_by_its_line) {
         csv.append(line).append("\n");
     }
     EXPECT_EQ(faults(csv),
-              "line 2: the prefix is not one such as SYN\n"
-              "line 2: the number is not 1, 2, 3 ...\n"
-              "line 2: the title is empty\n"
-              "line 2: created_at is not a time such as 2026-11-20T12:48:00Z\n"
-              "line 2: the uuid is none\n"
+              "line 2: prefix must be one such as SYN\n"
+              "line 2: number must be a positive integer\n"
+              "line 2: title must not be empty\n"
+              "line 2: created_at must be a time such as 2026-11-20T12:48:00Z\n"
+              "line 2: uuid must be a UUID\n"
               "line 3: it has 2 fields, not 5\n"
-              "line 4: the number is not 1, 2, 3 ...\n"
-              "line 6: its uuid is the one of line 5\n"
-              "line 7: a quote is not closed\n");
+              "line 4: number must be a positive integer\n"
+              "line 6: duplicate uuid, see line 5\n"
+              "line 7: missing closing quote\n");
 }
 
 // As REST has it, where it could never be written again.
@@ -70,12 +70,12 @@ TEST(numbers_file, a_title_is_one_that_a_description_may_be) {
     }
     csv += "SYN,8," + id + "8,t,1979-12-31T23:59:59Z\n";
     EXPECT_EQ(faults(csv),
-              "line 3: the title has control characters other than tab and newline\n"
-              "line 4: the title has control characters other than tab and newline\n"
-              "line 5: the title has control characters other than tab and newline\n"
-              "line 6: the title is not in UTF-8\n"
-              "line 8: the title has more than 65536 bytes\n"
-              "line 9: created_at is not after 1979\n");
+              "line 3: title must not contain control characters other than tab and newline\n"
+              "line 4: title must not contain control characters other than tab and newline\n"
+              "line 5: title must not contain control characters other than tab and newline\n"
+              "line 6: title must be UTF-8\n"
+              "line 8: title must have at most 65536 bytes\n"
+              "line 9: created_at must be after 1979\n");
 }
 
 TEST(numbers_file, counts_lines_however_they_end) {
@@ -93,7 +93,7 @@ TEST(numbers_file, needs_a_first_line_that_names_the_columns) {
     EXPECT_NE(faults("prefix,number,uuid,title,created_at,done\n"), "");
     EXPECT_NE(faults("prefix,prefix,number,uuid,title,created_at\n"), "");
     EXPECT_TRUE(read_numbers_file("").rows.empty());
-    EXPECT_EQ(faults(""), "line 1: there is nothing in it\n");
+    EXPECT_EQ(faults(""), "line 1: the file is empty\n");
 }
 
 }  // namespace

@@ -92,8 +92,7 @@ TEST(taskwarrior_export, a_syntax_error_has_its_entry_and_its_line) {
     }
     const auto lines = read_taskwarrior_export(text + "{}]");
     ASSERT_EQ(lines.faults.size(), 1u);
-    EXPECT_TRUE(lines.faults[0].starts_with(
-        "entry 200, line 201, column 29: this is not well-formed JSON: "))
+    EXPECT_TRUE(lines.faults[0].starts_with("entry 200, line 201, column 29: malformed JSON: "))
         << lines.faults[0];
     std::erase(text, '\n');
     const auto one_line = read_taskwarrior_export(text + "{}]");
@@ -180,26 +179,26 @@ TEST(taskwarrior_export, every_fault_is_listed_with_its_place) {
                    "flag":true,"nested":{},"wait":[5])") +
         R"(, {"uuid":"11111111-2222-4333-8444-55555555555d"}])");
     EXPECT_EQ(read.faults, (std::vector<std::string>{
-                               "entry 2: it has no uuid",
-                               "entry 3: it is no task",
-                               "entry 4: uuid: it is no UUID",
-                               "entry 5: its uuid is that of entry 1",
-                               "entry 6: due: it is no date such as 20261120T124800Z",
-                               "entry 6: tags: an element is not valid",
-                               "entry 6: depends: an element is not valid",
-                               "entry 6: annotations: an element has no entry or no description",
-                               "entry 6: flag: it is of a kind that Taskwarrior does not export",
-                               "entry 6: nested: it is of a kind that Taskwarrior does not export",
-                               "entry 6: wait: it is of a kind that Taskwarrior does not export",
-                               "entry 7: it has no description",
+                               "entry 2: uuid is missing",
+                               "entry 3: not a task",
+                               "entry 4: uuid: must be a UUID",
+                               "entry 5: duplicate uuid, see entry 1",
+                               "entry 6: due: must be a date such as 20261120T124800Z",
+                               "entry 6: tags: invalid element",
+                               "entry 6: depends: invalid element",
+                               "entry 6: annotations: element without entry or description",
+                               "entry 6: flag: Taskwarrior does not export values of this type",
+                               "entry 6: nested: Taskwarrior does not export values of this type",
+                               "entry 6: wait: Taskwarrior does not export values of this type",
+                               "entry 7: description is missing",
                            }));
     const auto lines = read_taskwarrior_export(task(a) + "\n{\n" + task(b, R"(,"due":"x")"));
     ASSERT_EQ(lines.faults.size(), 2u);
-    EXPECT_TRUE(lines.faults[0].starts_with("line 2: this is not well-formed JSON"));
+    EXPECT_TRUE(lines.faults[0].starts_with("line 2: malformed JSON"));
     EXPECT_TRUE(lines.faults[1].starts_with("line 3: due: "));
     const auto broken = read_taskwarrior_export("[" + task(a));
     ASSERT_EQ(broken.faults.size(), 1u);
-    EXPECT_TRUE(broken.faults[0].starts_with("this is not well-formed JSON"));
+    EXPECT_TRUE(broken.faults[0].starts_with("malformed JSON"));
     for (const char* date : {"20261320T124800Z", "2026-11-20T12:48:00Z", "20261120", ""}) {
         const auto bad =
             read_taskwarrior_export("[" + task(a, std::string(R"(,"due":")") + date + "\"") + "]");

@@ -108,7 +108,7 @@ TEST(judge, config) {
                           f.config_file.reset();
                           f.packaged_config = "/etc/callsign/callsign.toml";
                       }),
-                HasSubstr("skipped config: no file was named"));
+                HasSubstr("skipped config: no configuration file given"));
 }
 
 TEST(judge, environment) {
@@ -117,8 +117,8 @@ TEST(judge, environment) {
                           f.unknown_names = {{"CALLSIGN_REAPER_WINDWO", "CALLSIGN_REAPER_WINDOW"},
                                              {"CALLSIGN_X", ""}};
                       }),
-                ::testing::AllOf(HasSubstr("warning environment: CALLSIGN_REAPER_WINDWO is no "
-                                           "setting and does nothing: call it "
+                ::testing::AllOf(HasSubstr("warning environment: CALLSIGN_REAPER_WINDWO is not a "
+                                           "setting and is ignored: rename it to "
                                            "CALLSIGN_REAPER_WINDOW\n"),
                                  HasSubstr("unset CALLSIGN_X\n")));
 }
@@ -127,24 +127,23 @@ TEST(judge, permissions) {
     const auto of_dir = [](const std::function<void(file_facts&)>& change) {
         return after(healthy(), [&](facts& f) { change(f.data_dir); });
     };
-    EXPECT_THAT(
-        of_dir([](file_facts& d) { d.mode = 0777; }),
-        HasSubstr("fault permissions: /data can be written by others (mode 777): chmod 700"));
+    EXPECT_THAT(of_dir([](file_facts& d) { d.mode = 0777; }),
+                HasSubstr("fault permissions: /data is writable by others (mode 777): chmod 700"));
     EXPECT_THAT(of_dir([](file_facts& d) { d.exists = false; }),
-                HasSubstr("fault permissions: there is no /data"));
+                HasSubstr("fault permissions: /data does not exist"));
     EXPECT_THAT(of_dir([](file_facts& d) { d.is_directory = false; }),
-                HasSubstr("fault permissions: /data is no directory"));
+                HasSubstr("fault permissions: /data is not a directory"));
     EXPECT_THAT(of_dir([](file_facts& d) { d.trouble = "Permission denied: ..."; }),
                 HasSubstr("fault permissions: /data: Permission denied"));
     EXPECT_THAT(of_dir([](file_facts& d) { d.writable = false; }),
-                HasSubstr("fault permissions: /data cannot be written by callsign"));
+                HasSubstr("fault permissions: /data is not writable by its owner callsign"));
     EXPECT_THAT(after(healthy(),
                       [](facts& f) {
                           f.user = 1000;
                           f.user_name = "ben";
                           f.data_dir.writable = false;
                       }),
-                HasSubstr("skipped permissions: /data belongs to callsign, and ben may not write"));
+                HasSubstr("skipped permissions: /data belongs to callsign, and ben cannot write"));
     EXPECT_THAT(
         after(healthy(),
               [](facts& f) {
@@ -154,16 +153,16 @@ TEST(judge, permissions) {
         HasSubstr("fault permissions: /data/callsign.sqlite3 belongs to root, the directory "
                   "to callsign: chown callsign /data/callsign.sqlite3"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.data_files[0].writable = false; }),
-                HasSubstr("fault permissions: /data/callsign.sqlite3 cannot be written"));
+                HasSubstr("fault permissions: /data/callsign.sqlite3 is not writable"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.data_files[0].mode = 0666; }),
                 HasSubstr("chmod 600 /data/callsign.sqlite3"));
 }
 
 TEST(judge, secrets_are_their_users_alone) {
     for (const unsigned mode : {0604u, 0640u, 0602u}) {
-        EXPECT_THAT(after(healthy(), [&](facts& f) { f.secret_files[0].mode = mode; }),
-                    HasSubstr("fault permissions: /data/admin.token is a secret that others can "
-                              "read"))
+        EXPECT_THAT(
+            after(healthy(), [&](facts& f) { f.secret_files[0].mode = mode; }),
+            HasSubstr("fault permissions: /data/admin.token is a secret readable by others"))
             << mode;
     }
     const auto key = [](unsigned mode) {
@@ -182,10 +181,10 @@ TEST(judge, disk) {
     };
     EXPECT_THAT(free(1 << 20), HasSubstr("fault disk: 1 MiB free of 100 GiB"));
     EXPECT_THAT(free(32 << 20), HasSubstr("warning disk: 32 MiB free"));
-    EXPECT_THAT(free(512 << 20), HasSubstr("no room for a copy of it"));
+    EXPECT_THAT(free(512 << 20), HasSubstr("not enough free space for a backup"));
     EXPECT_EQ(free(2ull << 30), "");
     EXPECT_THAT(after(healthy(), [](facts& f) { f.disk.free_inodes = 12; }),
-                HasSubstr("warning disk: 12 files more"));
+                HasSubstr("warning disk: 12 free inodes"));
     EXPECT_EQ(after(healthy(), [](facts& f) { f.disk.free_inodes = f.disk.inodes = 0; }), "")
         << "some file systems do not count them";
     EXPECT_THAT(after(healthy(), [](facts& f) { f.disk.trouble = "Permission denied"; }),
@@ -200,26 +199,26 @@ TEST(judge, clock) {
                                  HasSubstr("callsign repair-clock --data-dir /data")));
     EXPECT_EQ(after(healthy(), [](facts& f) { f.store.last_moment = now + 59s; }), "");
     EXPECT_THAT(after(healthy(), [](facts& f) { f.clock_is_synchronised = false; }),
-                HasSubstr("warning clock: nothing keeps the clock right: set it: timedatectl"));
+                HasSubstr("warning clock: clock is not synchronised: timedatectl"));
     EXPECT_EQ(after(healthy(), [](facts& f) { f.clock_is_synchronised.reset(); }), "");
 }
 
 TEST(judge, sqlite_and_schema) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_wal = false; }),
-                HasSubstr("warning sqlite: callsign.sqlite3 has no write-ahead log"));
+                HasSubstr("warning sqlite: callsign.sqlite3 is not in WAL mode"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.schema = 16; }),
-                HasSubstr("fault schema: the store was written by a newer callsignd (schema 16, "
-                          "this program's is 15)"));
+                HasSubstr("fault schema: store schema is newer (schema 16, "
+                          "supported: 15)"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.schema = 9; }),
-                HasSubstr("warning schema: the store is older (schema 9"));
+                HasSubstr("warning schema: store schema is older (schema 9"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_database = false; }),
-                HasSubstr("fault schema: /data/callsign.sqlite3 is no SQLite database"));
+                HasSubstr("fault schema: /data/callsign.sqlite3 is not a SQLite database"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_own = false; }),
                 HasSubstr("fault schema: /data/callsign.sqlite3 is another program's"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unreadable = "Permission denied"; }),
                 HasSubstr("fault schema: /data/callsign.sqlite3 cannot be read: Permission"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unread = "damaged"; }),
-                HasSubstr("skipped schema: its rows cannot be read (damaged): callsign check"));
+                HasSubstr("skipped schema: rows cannot be read (damaged): callsign check"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store = {}; }),
                 HasSubstr("skipped schema: there is no /data/callsign.sqlite3"));
     const auto all = judge(healthy());
@@ -230,20 +229,20 @@ TEST(judge, sqlite_and_schema) {
 
 TEST(judge, open_files) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.open_files.hard = 1024; }),
-                HasSubstr("warning open files: the limit is 1024, http.connections_max is 2048"));
+                HasSubstr("warning open files: limit 1024, http.connections_max is 2048"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.open_files.trouble = "run it as its user"; }),
                 HasSubstr("skipped open files"));
 }
 
 TEST(judge, master_key) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key.opens_store = false; }),
-                HasSubstr("fault master key: it is not the one"));
+                HasSubstr("fault master key: master key does not match"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {.store_needs_it = true}; }),
-                HasSubstr("fault master key: there is none, and devices"));
+                HasSubstr("fault master key: no master key, and devices"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key.former = 2; }),
-                HasSubstr("warning master key: former ones are still beside it: 2"));
+                HasSubstr("warning master key: former keys still in the file: 2"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {}; }),
-                HasSubstr("skipped master key: there is none, and only devices"));
+                HasSubstr("skipped master key: no master key; only devices"));
     const std::string faulty = after(healthy(), [](facts& f) {
         f.config_faults = {{"c.toml:2",
                             "secrets.master_key_file: The master key's file can't be "
@@ -269,7 +268,7 @@ TEST(judge, tls) {
                                            .public_host = "tasks.example.org",
                                            .fits_host = false};
                       }),
-                HasSubstr("fault tls: the certificate is not one of tasks.example.org"));
+                HasSubstr("fault tls: the certificate is not valid for tasks.example.org"));
     EXPECT_THAT(after(healthy(),
                       [](facts& f) {
                           f.config_faults = {{"c.toml:2",
@@ -295,11 +294,12 @@ TEST(judge, port) {
                             p.is_refused = true;
                             p.trouble = "Permission denied";
                         }),
-                HasSubstr("warning port: 127.0.0.1:8080 may not be used by callsign"));
+                HasSubstr("warning port: 127.0.0.1:8080 cannot be used by callsign"));
     EXPECT_THAT(of_port(healthy(), [](port_facts& p) { p.trouble = "Cannot assign"; }),
-                HasSubstr("fault port: nobody can listen on 127.0.0.1:8080: Cannot assign"));
+                HasSubstr("fault port: cannot listen on 127.0.0.1:8080: Cannot assign"));
     const auto in_clear = [](port_facts& p) { p.is_loopback = false; };
-    EXPECT_THAT(of_port(running(), in_clear), HasSubstr("warning port: 127.0.0.1:8080 is reached"));
+    EXPECT_THAT(of_port(running(), in_clear),
+                HasSubstr("warning port: 127.0.0.1:8080 accepts unencrypted"));
     EXPECT_EQ(of_port(running(),
                       [&](port_facts& p) {
                           in_clear(p);
@@ -316,12 +316,12 @@ TEST(judge, port) {
 
 TEST(judge, a_server_that_does_not_answer) {
     EXPECT_THAT(after(running(), [](facts& f) { f.server->why_not = "no answer within 10s"; }),
-                HasSubstr("fault server: it runs and could not be asked: no answer within 10s"));
+                HasSubstr("fault server: server does not respond: no answer within 10s"));
 }
 
 TEST(judge, a_server_that_refuses_writes) {
-    EXPECT_THAT(after(running(), [](facts& f) { f.server->not_ready = "The store is damaged"; }),
-                HasSubstr("fault server: it runs and refuses writes: The store is damaged"));
+    EXPECT_THAT(after(running(), [](facts& f) { f.server->not_ready = "Store is damaged"; }),
+                HasSubstr("fault server: server rejects writes: Store is damaged"));
 }
 
 TEST(judge, the_oldest_slot) {
@@ -333,9 +333,9 @@ TEST(judge, the_oldest_slot) {
                                  HasSubstr("callsign reaper sweep")));
     // Of a store that no server has.
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.oldest_pending = now - 2h; }),
-                HasSubstr("no server is there to end it: start callsignd"));
+                HasSubstr("no server is running: start callsignd"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unread = "damaged"; }),
-                HasSubstr("skipped oldest slot: slots cannot be looked at (no server runs)"));
+                HasSubstr("skipped oldest slot: slots cannot be checked (no server runs)"));
 }
 
 TEST(judge, held_series) {
@@ -343,21 +343,22 @@ TEST(judge, held_series) {
         f.store.held = {{"ada", "SYN"}};
         f.store.held_count = 1;
     };
-    EXPECT_EQ(after(healthy(), held),
-              "warning held series: SYN of ada gives no numbers since a restore: callsign series "
-              "resume SYN --account ada --at N\n");
+    EXPECT_EQ(
+        after(healthy(), held),
+        "warning held series: series SYN of account ada is held since a restore: callsign series "
+        "resume SYN --account ada --at N\n");
     EXPECT_THAT(after(healthy(),
                       [&](facts& f) {
                           held(f);
                           f.store.held_count = 40;
                       }),
-                HasSubstr("40 series give no numbers; these are the first"));
+                HasSubstr("40 series are held; these are the first"));
     EXPECT_THAT(after(running(),
                       [](facts& f) {
                           f.store = {};
                           f.server->held = {{"ben", "INC"}};
                       }),
-                HasSubstr("INC of ben gives no numbers"));
+                HasSubstr("series INC of account ben is held"));
 }
 
 TEST(judge, incomplete_tasks) {
@@ -377,19 +378,19 @@ TEST(judge, incomplete_tasks) {
                       }),
                 HasSubstr("and 39 more incomplete tasks: callsign check lists up to 100\n"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unread = "damaged"; }),
-                HasSubstr("skipped incomplete tasks: tasks cannot be looked at"));
+                HasSubstr("skipped incomplete tasks: tasks cannot be checked"));
 }
 
 TEST(judge, backups) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest = now - 49h; }),
-                HasSubstr("fault backups: the newest in /backups is 2 days old, and one is to be "
-                          "made every 24 hours"));
+                HasSubstr("fault backups: newest backup in /backups is 2 days old, and "
+                          "backup.every is 24 hours"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest.reset(); }),
-                HasSubstr("warning backups: there is none in /backups"));
+                HasSubstr("warning backups: no backup in /backups"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups = {}; }),
-                HasSubstr("warning backups: none are made by the server itself"));
+                HasSubstr("warning backups: scheduled backups disabled"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.trouble = "No such directory"; }),
-                HasSubstr("fault backups: /backups cannot be looked at"));
+                HasSubstr("fault backups: /backups cannot be read"));
 }
 
 }  // namespace

@@ -91,25 +91,24 @@ void judge_config(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "config");
     for (const config_fault& fault : f.config_faults) {
         if (is_of_master_key(fault) || is_of_tls(fault)) continue;
-        c.fault(fault.where + ": " + fault.text,
-                "mend it; callsignd --check-config says whether it is");
+        c.fault(fault.where + ": " + fault.text, "fix it, then run callsignd --check-config");
     }
     if (c.has_said()) return;
     if (f.config_file) return c.ok(f.config_file->string());
     if (!f.packaged_config.empty()) {
-        return c.skip("no file was named, and the service has one",
+        return c.skip("no configuration file given, and the service uses one",
                       "callsign doctor --config " + f.packaged_config.string());
     }
-    c.ok("no file: defaults, and what the environment says");
+    c.ok("no configuration file: defaults and environment variables");
 }
 
 void judge_environment(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "environment");
     for (const unknown_name& each : f.unknown_names) {
-        c.warn(each.name + " is no setting and does nothing",
-               each.nearest.empty() ? "unset " + each.name : "call it " + each.nearest);
+        c.warn(each.name + " is not a setting and is ignored",
+               each.nearest.empty() ? "unset " + each.name : "rename it to " + each.nearest);
     }
-    if (!c.has_said()) c.ok("no unknown names that begin with CALLSIGN_");
+    if (!c.has_said()) c.ok("no unknown variables with the prefix CALLSIGN_");
 }
 
 // ---- what is on the disk ----
@@ -123,21 +122,20 @@ void judge_data_dir(const facts& f, check& c) {
     const std::string path = dir.path.string();
     if (!dir.trouble.empty()) return c.fault(path, dir.trouble);
     if (!dir.exists) {
-        return c.fault("there is no " + path,
-                       "start callsignd, which makes it, or name the right one with --data-dir");
+        return c.fault(path + " does not exist",
+                       "start callsignd, which creates it, or give another one with --data-dir");
     }
     if (!dir.is_directory)
-        return c.fault(path + " is no directory", "name another with --data-dir");
+        return c.fault(path + " is not a directory", "give another one with --data-dir");
     if ((dir.mode & written_by_others) != 0) {
-        c.fault(path + " can be written by others (mode " + mode_text(dir.mode) + ")",
+        c.fault(path + " is writable by others (mode " + mode_text(dir.mode) + ")",
                 "chmod 700 " + path);
     }
     if (dir.readable && dir.writable) return;
     if (dir.owner == f.user) {
-        return c.fault(path + " cannot be written by " + f.user_name + ", whose it is",
-                       "chmod 700 " + path);
+        return c.fault(path + " is not writable by its owner " + f.user_name, "chmod 700 " + path);
     }
-    c.skip(path + " belongs to " + dir.owner_name + ", and " + f.user_name + " may not write there",
+    c.skip(path + " belongs to " + dir.owner_name + ", and " + f.user_name + " cannot write it",
            as_its_user(dir));
 }
 
@@ -157,13 +155,13 @@ void judge_permissions(const facts& f, std::vector<diagnosis>& all) {
         judge_owner(f, file, c);
         if (!file.exists || f.data_dir.owner != f.user) continue;
         if (!file.readable || !file.writable) {
-            c.fault(file.path.string() + " cannot be written by its server",
+            c.fault(file.path.string() + " is not writable by the server",
                     "chmod u+rw " + file.path.string());
         }
         if ((file.mode & written_by_others) != 0) {
-            c.fault(file.path.string() + " can be written by others (mode " + mode_text(file.mode) +
-                        ")",
-                    "chmod 600 " + file.path.string());
+            c.fault(
+                file.path.string() + " is writable by others (mode " + mode_text(file.mode) + ")",
+                "chmod 600 " + file.path.string());
         }
     }
     for (const file_facts& file : f.secret_files) {
@@ -171,40 +169,41 @@ void judge_permissions(const facts& f, std::vector<diagnosis>& all) {
         if (!file.exists) continue;
         const unsigned open_to = file.mode & (file.is_for_group ? of_strangers : of_others);
         if (open_to != 0) {
-            c.fault(file.path.string() + " is a secret that others can read (mode " +
+            c.fault(file.path.string() + " is a secret readable by others (mode " +
                         mode_text(file.mode) + ")",
                     "chmod 600 " + file.path.string());
         }
         if (!file.readable && file.owner != f.user) {
             c.skip(file.path.string() + " belongs to " + file.owner_name + ", and " + f.user_name +
-                       " may not read it",
+                       " cannot read it",
                    as_its_user(file));
         }
     }
     if (!c.has_said()) {
         c.ok(f.data_dir.path.string() + " is " + f.data_dir.owner_name +
-             "'s, and its secrets are closed to others");
+             "'s, and its secrets are not readable by others");
     }
 }
 
 void judge_disk(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "disk");
     const disk_facts& d = f.disk;
-    if (!d.trouble.empty()) return c.skip("nothing is known of it", d.trouble);
+    if (!d.trouble.empty()) return c.skip("cannot be checked", d.trouble);
     const std::uintmax_t store = d.database_bytes + d.log_bytes;
     const std::string free = bytes_text(d.free_bytes) + " free of " + bytes_text(d.disk_bytes) +
-                             ", the store has " + bytes_text(store);
-    const std::string room = "make room on the disk of " + d.at.string();
+                             ", the store takes " + bytes_text(store);
+    const std::string room = "free space on the disk of " + d.at.string();
     if (d.free_bytes < free_bytes_min / 4) {
-        c.fault(free + ": writes are refused soon, or are", room);
+        c.fault(free + ": writes fail or will fail soon", room);
     } else if (d.free_bytes < free_bytes_min) {
-        c.warn(free + ": it is full soon", room);
+        c.warn(free + ": almost full", room);
     } else if (d.free_bytes < store) {
-        c.warn(free + ": no room for a copy of it", room + ", or make backups on another disk");
+        c.warn(free + ": not enough free space for a backup",
+               room + ", or write backups to another disk");
     }
     if (d.inodes > 0 && d.free_inodes < free_inodes_min) {
-        c.warn(std::to_string(d.free_inodes) + " files more can be made there",
-               "remove small files there that nobody needs (df -i " + d.at.string() + ")");
+        c.warn(std::to_string(d.free_inodes) + " free inodes left",
+               "delete unneeded small files there (df -i " + d.at.string() + ")");
     }
     if (!c.has_said()) c.ok(free);
 }
@@ -215,22 +214,22 @@ void judge_clock(const facts& f, std::vector<diagnosis>& all) {
     constexpr time_point written_before{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
     constexpr time_point unlikely{std::chrono::sys_days{std::chrono::year{2100} / 1 / 1}};
     check c(all, "clock");
-    const std::string set = "set it: timedatectl set-ntp true";
+    const std::string set = "timedatectl set-ntp true";
     if (f.now < written_before || f.now >= unlikely) {
-        c.fault("this machine's clock says " + to_rfc3339(f.now) + ", which cannot be", set);
+        c.fault("this machine's clock says " + to_rfc3339(f.now) + ", which is impossible", set);
     } else if (f.store.last_moment > f.now + clock_noticed) {
-        c.fault("the clock says " + to_rfc3339(f.now) + ", and the store has times up to " +
+        c.fault("the clock says " + to_rfc3339(f.now) + ", but the store has timestamps up to " +
                     to_rfc3339(f.store.last_moment),
                 set +
                     "; if it is right, stop the server and run callsign repair-clock --data-dir " +
                     f.data_dir.path.string());
     }
     if (f.clock_is_synchronised && !*f.clock_is_synchronised) {
-        c.warn("nothing keeps the clock right", set);
+        c.warn("clock is not synchronised", set);
     }
     if (!c.has_said()) {
         c.ok(to_rfc3339(f.now) +
-             (f.clock_is_synchronised ? ", synchronised" : "; who keeps it right is not known"));
+             (f.clock_is_synchronised ? ", synchronised" : "; synchronisation unknown"));
     }
 }
 
@@ -242,12 +241,12 @@ void judge_sqlite(const facts& f, std::vector<diagnosis>& all) {
     if (f.sqlite.loses_pages) {
         found +=
             " can lose pages when two connections write (the WAL-reset bug, until 3.51.3); "
-            "the server writes with one, so it does not";
+            "not affected: the server writes with one connection";
     }
     const bool has_rows = f.store.exists && f.store.is_database && f.store.unreadable.empty();
     if (has_rows && f.store.is_own && !f.store.is_wal) {
-        c.warn("callsign.sqlite3 has no write-ahead log: another program has changed that",
-               "start callsignd, which sets it, and let no other program write there");
+        c.warn("callsign.sqlite3 is not in WAL mode: another program changed it",
+               "start callsignd, which sets it, and do not let other programs write the file");
     }
     if (!c.has_said()) c.ok(found);
 }
@@ -256,27 +255,27 @@ void judge_schema(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "schema");
     const sqlite_look& s = f.store;
     const std::string file = (f.data_dir.path / "callsign.sqlite3").string();
-    const std::string numbers = "schema " + std::to_string(s.schema) + ", this program's is " +
-                                std::to_string(s.schema_known);
+    const std::string numbers =
+        "schema " + std::to_string(s.schema) + ", supported: " + std::to_string(s.schema_known);
     if (!s.unreadable.empty()) return c.fault(file + " cannot be read", s.unreadable);
     if (!s.exists) {
         return c.skip("there is no " + file,
-                      "start callsignd, which makes it, or name another "
+                      "start callsignd, which creates it, or give another "
                       "directory with --data-dir");
     }
-    const std::string others = "name another directory with --data-dir; this one is left as it is";
-    if (!s.is_database) return c.fault(file + " is no SQLite database, or damaged", others);
+    const std::string others = "give another directory with --data-dir";
+    if (!s.is_database) return c.fault(file + " is not a SQLite database or is damaged", others);
     if (!s.is_own) return c.fault(file + " is another program's database", others);
     if (s.schema > s.schema_known) {
-        return c.fault("the store was written by a newer callsignd (" + numbers + ")",
-                       "install that version again, or restore a backup of this one");
+        return c.fault("store schema is newer (" + numbers + ")",
+                       "install the newer version again, or restore a backup of this version");
     }
     if (s.schema < s.schema_known) {
-        return c.warn("the store is older (" + numbers + "), and is rewritten at the next start",
-                      "make a backup before, with the version that runs: callsign backup DIR");
+        return c.warn("store schema is older (" + numbers + "); the next start migrates it",
+                      "back it up first, with the running version: callsign backup DIR");
     }
     if (!s.unread.empty()) {
-        return c.skip("its rows cannot be read (" + s.unread + ")",
+        return c.skip("rows cannot be read (" + s.unread + ")",
                       "callsign check --data-dir " + f.data_dir.path.string());
     }
     c.ok(numbers);
@@ -288,14 +287,14 @@ void judge_open_files(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "open files");
     const open_file_facts& o = f.open_files;
     const std::string raise =
-        "raise it (LimitNOFILE= in the unit, ulimit -Hn) or lower http.connections_max";
-    if (!o.trouble.empty()) return c.skip("the limit is not known", o.trouble);
+        "raise the limit (LimitNOFILE= in the unit, ulimit -Hn) or lower http.connections_max";
+    if (!o.trouble.empty()) return c.skip("limit unknown", o.trouble);
     const std::uintmax_t needed = f.connections_max + files_beside_connections;
-    const std::string found = "the limit is " + std::to_string(o.hard) +
+    const std::string found = "limit " + std::to_string(o.hard) +
                               (o.of_server ? " for the server" : "") +
                               ", http.connections_max is " + std::to_string(f.connections_max);
     // The server raises its own limit as far as it may.
-    if (o.hard < needed) return c.warn(found + ": it takes fewer connections", raise);
+    if (o.hard < needed) return c.warn(found + ": the server accepts fewer connections", raise);
     c.ok(found);
 }
 
@@ -304,40 +303,38 @@ void judge_master_key(const facts& f, std::vector<diagnosis>& all) {
     for (const config_fault& fault : f.config_faults) {
         if (!is_of_master_key(fault)) continue;
         c.fault(fault.where + ": " + fault.text,
-                "put it there, for the server's user alone; a new one is made by callsign "
-                "master-key new FILE, which opens nothing that is sealed under another");
+                "restore the file, readable by the server's user only; callsign "
+                "master-key new FILE creates a new key, which cannot decrypt existing data");
     }
     const master_key_facts& k = f.master_key;
     if (c.has_said()) return;
     if (k.opens_store && !*k.opens_store) {
-        return c.fault("it is not the one that this store's devices are sealed under",
-                       "put the right one in the place of it (from where its copy is kept)");
+        return c.fault("master key does not match the store", "restore its key file from the copy");
     }
     if (!k.is_given && k.store_needs_it) {
-        return c.fault("there is none, and devices of this store are sealed under one",
-                       "set secrets.master_key_file to the file that has it");
+        return c.fault("no master key, and devices of this store need it",
+                       "set secrets.master_key_file to its file");
     }
     if (!k.is_given) {
-        return c.skip("there is none, and only devices and webhooks need one",
+        return c.skip("no master key; only devices and webhooks need one",
                       "callsign master-key new FILE, then secrets.master_key_file = \"FILE\"");
     }
     if (k.former > 0) {
-        return c.warn("former ones are still beside it: " + std::to_string(k.former),
-                      "start the server with it, then callsign master-key drop-former FILE");
+        return c.warn("former keys still in the file: " + std::to_string(k.former),
+                      "restart the server, then run callsign master-key drop-former FILE");
     }
-    c.ok(k.opens_store ? "it opens what the store holds"
-                       : "it is there; nothing is sealed under it yet");
+    c.ok(k.opens_store ? "matches the store" : "present; nothing is encrypted with it yet");
 }
 
 void judge_certificate(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "tls");
     for (const config_fault& fault : f.config_faults) {
-        if (is_of_tls(fault)) c.fault(fault.where + ": " + fault.text, "mend it, then SIGHUP");
+        if (is_of_tls(fault)) c.fault(fault.where + ": " + fault.text, "fix it, then send SIGHUP");
     }
     const certificate_facts& t = f.certificate;
     if (c.has_said()) return;
-    if (!t.is_given || !t.expires) return c.ok("not used: the server speaks HTTP");
-    const std::string renew = "renew the certificate, then SIGHUP (systemctl reload callsign)";
+    if (!t.is_given || !t.expires) return c.ok("not used: the server uses plain HTTP");
+    const std::string renew = "renew the certificate, then send SIGHUP (systemctl reload callsign)";
     const milliseconds left = *t.expires - f.now;
     if (left <= 0ms) {
         c.fault("the certificate expired " + span_text(-left) + " ago", renew);
@@ -345,8 +342,9 @@ void judge_certificate(const facts& f, std::vector<diagnosis>& all) {
         c.warn("the certificate expires in " + span_text(left), renew);
     }
     if (!t.fits_host) {
-        c.fault("the certificate is not one of " + t.public_host + " (server.public_url)",
-                "get one of that name, or say the name it has in server.public_url");
+        c.fault(
+            "the certificate is not valid for " + t.public_host + " (server.public_url)",
+            "get a certificate for that name, or set server.public_url to the certificate's name");
     }
     if (!c.has_said()) c.ok("the certificate expires in " + span_text(left));
 }
@@ -354,15 +352,16 @@ void judge_certificate(const facts& f, std::vector<diagnosis>& all) {
 // ---- what the server does ----
 
 std::string not_asked(const facts& f) {
-    return f.is_running ? f.server ? f.server->why_not : "it was not asked" : "no server runs";
+    return f.is_running ? f.server ? f.server->why_not : "the server was not asked"
+                        : "no server runs";
 }
 
 void judge_slots(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "oldest slot");
     const bool is_asked = f.server && f.server->why_not.empty();
     if (!is_asked && (!f.store.exists || !f.store.unread.empty() || !f.store.is_own)) {
-        return c.skip("slots cannot be looked at (" + not_asked(f) + ")",
-                      "callsign slots list --state pending, once a server runs");
+        return c.skip("slots cannot be checked (" + not_asked(f) + ")",
+                      "callsign slots list --state pending, when a server runs");
     }
     const auto oldest = is_asked ? f.server->oldest_pending : f.store.oldest_pending;
     const milliseconds window = is_asked ? f.server->window : f.window;
@@ -373,13 +372,13 @@ void judge_slots(const facts& f, std::vector<diagnosis>& all) {
         "the oldest pending slot is " + span_text(std::max(age, 0ms)) + " old";
     if (age <= window + 3 * interval) return c.ok(found);
     if (!is_asked) {
-        return c.warn(found + ", and no server is there to end it",
-                      "start callsignd; its reaper looks at it once its window is over");
+        return c.warn(found + ", and no server is running",
+                      "start callsignd: its reaper settles the slot after the window");
     }
     c.warn(found + ", the window is " + span_text(window) +
                (f.server->last_sweep ? ", the last sweep was " + to_rfc3339(*f.server->last_sweep)
-                                     : ", there was no sweep yet"),
-           "callsign reaper sweep; then callsign reaper status says more");
+                                     : ", no sweep yet"),
+           "run callsign reaper sweep, then callsign reaper status");
 }
 
 void judge_held(const facts& f, std::vector<diagnosis>& all) {
@@ -387,25 +386,25 @@ void judge_held(const facts& f, std::vector<diagnosis>& all) {
     const bool is_asked = f.server && f.server->why_not.empty();
     const bool is_read = f.store.exists && f.store.is_own && f.store.unread.empty();
     if (!is_read && !is_asked) {
-        return c.skip("series cannot be looked at (" + not_asked(f) + ")",
-                      "callsign series list ACCOUNT, once a server runs");
+        return c.skip("series cannot be checked (" + not_asked(f) + ")",
+                      "callsign series list ACCOUNT, when a server runs");
     }
     for (const held_series& each : is_read ? f.store.held : f.server->held) {
-        c.warn(each.prefix + " of " + each.account + " gives no numbers since a restore",
+        c.warn("series " + each.prefix + " of account " + each.account + " is held since a restore",
                "callsign series resume " + each.prefix + " --account " + each.account + " --at N");
     }
     if (is_read && f.store.held_count > static_cast<std::int64_t>(f.store.held.size())) {
-        c.warn(std::to_string(f.store.held_count) + " series give no numbers; these are the first",
-               "callsign series list ACCOUNT lists an account's");
+        c.warn(std::to_string(f.store.held_count) + " series are held; these are the first",
+               "callsign series list ACCOUNT");
     }
-    if (!c.has_said()) c.ok("every series gives numbers");
+    if (!c.has_said()) c.ok("no series is held");
 }
 
 void judge_incomplete(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "incomplete tasks");
     const bool is_read = f.store.exists && f.store.is_own && f.store.unread.empty();
     if (!is_read) {
-        return c.skip("tasks cannot be looked at", "callsign check, once the store can be read");
+        return c.skip("tasks cannot be checked", "callsign check, when the store can be read");
     }
     for (const incomplete_task& each : f.store.incomplete) {
         c.warn(each.key + " of " + each.account + " (" + to_string(each.uuid) +
@@ -426,26 +425,24 @@ void judge_backups(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "backups");
     const backup_facts& b = f.backups;
     if (b.directory.empty()) {
-        return c.warn(
-            "none are made by the server itself",
-            "set backup.directory and backup.every, or let callsign backup DIR run daily");
+        return c.warn("scheduled backups disabled",
+                      "set backup.directory and backup.every, or run callsign backup DIR daily");
     }
     const std::string dir = b.directory.string();
-    if (!b.trouble.empty()) return c.fault(dir + " cannot be looked at", b.trouble);
+    if (!b.trouble.empty()) return c.fault(dir + " cannot be read", b.trouble);
     // One is made when it is due, and takes its time.
     const milliseconds late = 2 * b.every;
     if (!b.newest) {
-        return c.warn("there is none in " + dir,
-                      "the first is made " + span_text(b.every) +
-                          " after the start; at once by callsign backup DIR");
+        return c.warn("no backup in " + dir,
+                      "the first one is due " + span_text(b.every) +
+                          " after the start; callsign backup DIR makes one now");
     }
     const milliseconds age = f.now - *b.newest;
     const std::string found =
-        "the newest in " + dir + " is " + span_text(std::max(age, 0ms)) + " old";
+        "newest backup in " + dir + " is " + span_text(std::max(age, 0ms)) + " old";
     if (age > late) {
-        return c.fault(found + ", and one is to be made every " + span_text(b.every),
-                       f.is_running ? "the server's log says why (backup failed)"
-                                    : "start callsignd, which makes them");
+        return c.fault(found + ", and backup.every is " + span_text(b.every),
+                       f.is_running ? "see the server log (backup failed)" : "start callsignd");
     }
     c.ok(found);
 }
@@ -454,37 +451,35 @@ void judge_port(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "port");
     const port_facts& p = f.port;
     if (!p.is_loopback && !p.speaks_tls && !p.is_behind_tls) {
-        c.warn(p.listen + " is reached from other machines in clear, tokens and all",
+        c.warn(p.listen + " accepts unencrypted connections from other hosts",
                "set tls.certificate and tls.key, or server.public_url to the https address of the "
                "proxy");
     }
     if (!f.is_running && p.is_taken) {
         c.fault("another program listens on " + p.listen,
-                "end it (ss -ltnp says which), or choose another server.listen");
+                "stop it (ss -ltnp shows which), or choose another server.listen");
     } else if (!f.is_running && p.is_refused) {
-        c.warn(p.listen + " may not be used by " + f.user_name,
-               "give the service that right (AmbientCapabilities=CAP_NET_BIND_SERVICE)");
+        c.warn(p.listen + " cannot be used by " + f.user_name,
+               "grant the service the capability (AmbientCapabilities=CAP_NET_BIND_SERVICE)");
     } else if (!f.is_running && !p.trouble.empty()) {
-        c.fault("nobody can listen on " + p.listen + ": " + p.trouble,
-                "choose another server.listen");
+        c.fault("cannot listen on " + p.listen + ": " + p.trouble, "choose another server.listen");
     }
-    if (!c.has_said())
-        c.ok(p.listen + (f.is_running ? ", where the server is" : ", which is free"));
+    if (!c.has_said()) c.ok(p.listen + (f.is_running ? ", used by the server" : ", free"));
 }
 
 void judge_server(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "server");
     if (f.server && !f.server->not_ready.empty()) {
-        return c.fault("it runs and refuses writes: " + f.server->not_ready,
-                       "its log names the place; callsign check lists what is damaged");
+        return c.fault("server rejects writes: " + f.server->not_ready,
+                       "the server log names the location; callsign check lists all damage");
     }
     if (f.server && !f.server->why_not.empty() && f.is_running) {
-        return c.fault("it runs and could not be asked: " + f.server->why_not,
-                       "its log says what it does; --url says where it is");
+        return c.fault("server does not respond: " + f.server->why_not,
+                       "see the server log; give its address with --url");
     }
-    if (f.server && f.server->why_not.empty()) return c.ok("it runs and answers");
+    if (f.server && f.server->why_not.empty()) return c.ok("server responds");
     c.skip("no server runs on " + f.data_dir.path.string(),
-           "what only a running one knows was not asked");
+           "checks of a running server were skipped");
 }
 
 }  // namespace
