@@ -5,6 +5,7 @@
 #include "support/house.hpp"
 #include "support/temp_dir.hpp"
 
+#include <callsign/ports/tables/tasks.hpp>
 #include <callsign/rules/footprint.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -107,6 +108,21 @@ TEST_F(footprints, of_an_edit) {
             make_request(verb::delete_, std::string("/v1/tasks/") + task, "", bearer(token_)));
         expect_reads();
     }
+}
+
+// Whoever changes a row needs its head.
+TEST_F(footprints, a_row_that_was_read_is_not_read_again_by_its_id) {
+    const uuid its = *parse_uuid("01890000-0000-7000-8000-000000000001");
+    {
+        const auto tx = far_.begin_write();
+        const auto row = tx->get<tasks_by_uuid>(its, account_);
+        ASSERT_TRUE(row);
+        const auto head = tx->get_head<tasks_by_id>(row->id);
+        ASSERT_TRUE(head);
+        EXPECT_EQ(head->uuid, its);
+        EXPECT_EQ(head->bytes, row->bytes);
+    }
+    expect_reads({{"tasks uuid account_id", 1}});
 }
 
 class synced_footprints : public footprints {

@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,8 +45,14 @@ class read_tx : public row_reader {
     // The same without what is large.
     template <class Index, class... Part>
     row_of<head_of<typename Index::row>> get_head(const Part&... parts) {
-        const auto committed = [&] {
-            return std::static_pointer_cast<const head_of<typename Index::row>>(
+        using row = typename Index::row;
+        const auto committed = [&]() -> row_of<head_of<row>> {
+            if constexpr (std::is_same_v<Index, primary_of<row>>) {
+                auto* const own = unit_ ? unit_->changed<row>() : nullptr;
+                auto seen = own ? own->seen(index_key<Index>(parts...)) : nullptr;
+                if (seen) return seen;
+            }
+            return std::static_pointer_cast<const head_of<row>>(
                 fetch(info_of<Index>(), key_from<Index, 0>(parts...), true));
         };
         return own_or<Index>(committed, parts...);
@@ -133,6 +140,8 @@ class read_tx : public row_reader {
             fetch(info_of<Index>(), key_from<Index, 0>(parts...), false));
         if constexpr (is_remembered<row>) {
             if (cache_ && found) cache_->of<row>().put(found);
+        } else if constexpr (has_head<row>) {
+            if (unit_ && found) unit_->of<row>().saw(*found);
         }
         return found;
     }

@@ -169,6 +169,17 @@ class changed_rows_of final : public changed_rows {
         if (!c.before && !c.now) rows_.erase(at);
     }
 
+    // The head of a committed row that was read here, so that changing the row reads nothing more.
+    void saw(const Row& row) {
+        heads_.try_emplace(own_key(primary_of<Row>::key(row)), std::make_shared<head>(row));
+    }
+    // Null: it was not read.
+    row_of<head> seen(const index_key<primary_of<Row>>& key) const {
+        if (heads_.empty()) return nullptr;
+        const auto at = heads_.find(own_key(key));
+        return at == heads_.end() ? nullptr : at->second;
+    }
+
     bool has(const void* row) const override {
         return rows_.contains(own_key(primary_of<Row>::key(*static_cast<const head*>(row))));
     }
@@ -234,6 +245,7 @@ class changed_rows_of final : public changed_rows {
     }
 
     rows rows_;
+    boost::unordered_flat_map<key, row_of<head>, tables::key_hash> heads_;
     std::size_t work_ = 0;
     // By the indexes that somebody has asked by, and in their order.
     typename tables::rows_by_each<typename table<Row>::indexes>::type by_;

@@ -31,10 +31,11 @@ class columns_of_row final : public column_sink {
     std::vector<std::string> all;
 };
 
-bool has_changed_as_it_may(const table_info& t, const row_change& c) {
+// Both are whole rows.
+bool has_changed_as_it_may(const table_info& t, const row_ptr& from, const row_ptr& to) {
     columns_of_row before, now;
-    t.put_columns(c.before.get(), before);
-    t.put_columns(c.now.get(), now);
+    t.put_columns(from.get(), before);
+    t.put_columns(to.get(), now);
     for (std::size_t n = 0; n < t.columns.size(); ++n) {
         if (!t.columns[n].may_change && before.all[n] != now.all[n]) return false;
     }
@@ -74,8 +75,11 @@ void rows::apply(const table_changes& changes) {
     const table_info& t = *changes.table;
     if (tables_.size() <= t.number) tables_.resize(t.number + 1);
     const auto& old = tables_[t.number];
+    const index_info& primary = t.indexes.front();
     for (const row_change& c : changes.rows) {
-        if (c.before && c.now && !c.is_anew) CALLSIGN_ASSERT(has_changed_as_it_may(t, c));
+        if (!c.before || !c.now || c.is_anew) continue;
+        const row_ptr stored = fetch(primary, *primary.key_of(c.before.get()));
+        CALLSIGN_ASSERT(stored && has_changed_as_it_may(t, stored, c.now));
     }
     auto now =
         old ? std::make_shared<table_rows>(*old) : std::make_shared<table_rows>(t.indexes.size());
