@@ -49,6 +49,19 @@ TEST_P(store_contract, what_is_committed_is_found_again) {
     EXPECT_EQ(store_->totals()->last_moment, t0);
 }
 
+// The wall clock may have been set back.
+TEST_P(store_contract, a_row_of_an_earlier_instant_does_not_turn_the_clock_back) {
+    make_account();
+    const time_point latest = t0 + milliseconds{5};
+    write([&](write_tx& tx) {
+        accounts::put(tx, "late", latest);
+        accounts::put(tx, "early", t0);
+    });
+    EXPECT_EQ(store_->totals()->last_moment, latest);
+    write([&](write_tx& tx) { accounts::put(tx, "earlier", t0 + milliseconds{1}); });
+    EXPECT_EQ(store_->totals()->last_moment, latest);
+}
+
 TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
     const auto account = make_account();
     account_id other;

@@ -140,9 +140,7 @@ TEST_P(check, finds_the_damage) {
 TEST(check_sound, what_cannot_be_read_is_not_called_lost) {
     for (const char* sql : {"UPDATE tasks SET attributes = x'FF' WHERE task_id % 5 = 0",
                             "UPDATE versions SET operations = x'FF' WHERE seq % 5 = 0",
-                            "UPDATE slots SET state = 7 WHERE state = 2 AND slot_id % 5 = 0;"
-                            " UPDATE totals SET committed = (SELECT count(*) FROM slots"
-                            " WHERE state = 2)"}) {
+                            "UPDATE slots SET state = 7 WHERE state = 2 AND slot_id % 5 = 0"}) {
         SCOPED_TRACE(sql);
         testing::temp_dir dir;
         fill(dir.path());
