@@ -4,10 +4,10 @@
 //     load ... --rate 1000          open loop: latency counts from when a request was due
 //     load ... --series 1000        spread over S0001..S1000, made beforehand
 //     load ... --retry-share 5      5 % are replays and must be answered as before
-//     load ... --what batch         500 creations in each request (--batch N); rates count
-//     creations load ... --what get           single tasks by key, of --tasks that are made
-//     beforehand load ... --what edit          edits of such tasks load ... --what list pages of
-//     --batch of them
+//     load ... --what batch         500 creations in each request (--batch N), counted one by one
+//     load ... --what get           single tasks by key, of --tasks made beforehand
+//     load ... --what edit          edits of such tasks
+//     load ... --what list          pages of --batch such tasks
 //
 // The smallest run: --connections 1 --requests 1. Exits 1 if any answer was not the expected one.
 

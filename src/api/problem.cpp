@@ -42,23 +42,13 @@ http_response problem_answer(wire::format form, const problem& kind, std::string
     return response;
 }
 
+constexpr const char* retry_later = "No changes were made. Retry after the Retry-After delay.";
+
 refused meaning_of(errc error) {
     switch (error) {
-    case errc::overloaded:
-        return {problems::overloaded,
-                "No changes were made. Retry after the Retry-After delay.",
-                {},
-                true};
-    case errc::shutting_down:
-        return {problems::shutting_down,
-                "No changes were made. Retry after the Retry-After delay.",
-                {},
-                true};
-    case errc::deadline_exceeded:
-        return {problems::deadline_exceeded,
-                "No changes were made. Retry after the Retry-After delay.",
-                {},
-                true};
+    case errc::overloaded: return {problems::overloaded, retry_later, {}, true};
+    case errc::shutting_down: return {problems::shutting_down, retry_later, {}, true};
+    case errc::deadline_exceeded: return {problems::deadline_exceeded, retry_later, {}, true};
     case errc::store_refused:
         return {problems::store_refused,
                 "No changes were made. The store cannot be written.",

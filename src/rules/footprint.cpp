@@ -8,8 +8,6 @@
 #include <callsign/ports/tables/all.hpp>
 #include <callsign/rules/footprint.hpp>
 
-#include <algorithm>
-
 namespace callsign::rules {
 
 void footprint::add(const command& c) {

@@ -12,6 +12,9 @@
 
 namespace callsign {
 
+// Rows that a caller expects who does not say how many.
+inline constexpr std::int64_t rows_expected = 32;
+
 // Rows of an index whose keys begin alike, behind a place or from the beginning.
 struct row_range {
     const index_info* index = nullptr;
@@ -27,7 +30,7 @@ struct row_range {
     // No more are wanted.
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();
     // Number of rows that are probably enough: the size of the first page. Later pages are larger.
-    std::int64_t expected = 32;
+    std::int64_t expected = rows_expected;
 };
 
 // The least key that is larger than any that begins so; empty: there is none.

@@ -7,8 +7,8 @@
 namespace callsign::rules {
 
 // Incomplete tasks created at or after `made_before` are ignored: their sync may be in progress.
-// Stops at a row that cannot be read, which `callsign check` reports. Throws store_failure if the
-// totals cannot be read.
+// Tasks that cannot be read are left to `callsign check`. Throws store_failure if other rows cannot
+// be read.
 store_sight look_at(read_tx& tx, time_point made_before);
 
 }  // namespace callsign::rules

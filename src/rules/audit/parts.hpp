@@ -119,6 +119,9 @@ void look_at_slots(read_tx& tx, findings& found, tally& all);
 
 // ---- reading ----
 
+// A whole row may be large.
+inline constexpr std::int64_t whole_rows_at_once = 8;
+
 inline constexpr std::int64_t no_more = std::numeric_limits<std::int64_t>::max();
 
 // The place after `last` behind which rows can be read again, going forward in ever longer steps.

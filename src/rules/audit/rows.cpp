@@ -13,9 +13,6 @@
 namespace callsign::rules::auditing {
 namespace {
 
-// A whole row may be large.
-constexpr std::int64_t whole_rows_at_once = 8;
-
 std::int64_t place_in(account_class c) {
     return static_cast<std::int64_t>(c);
 }

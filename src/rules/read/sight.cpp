@@ -1,3 +1,5 @@
+#include "audit/parts.hpp"
+
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/devices.hpp>
@@ -39,19 +41,28 @@ void look_at_devices(read_tx& tx, store_sight& found) {
 }
 
 void look_at_tasks(read_tx& tx, time_point made_before, store_sight& found) {
-    tx.scan(range_of<tasks_by_id>(), [&](const row_of<task_row>& each) {
-        const bool is_meant = each->numbered && !each->purged && each->created_at < made_before &&
-                              is_incomplete(each->attributes);
-        if (!is_meant) return true;
-        ++found.incomplete_count;
-        if (found.incomplete.size() == listed_max) return true;
+    std::vector<row_of<task_row>> first;
+    auditing::each_row(
+        auditing::whole_rows_at_once,
+        [&](std::int64_t after, std::int64_t limit) {
+            return tx.all(range_of<tasks_by_id>().after(task_id{after}).limit(limit));
+        },
+        [](const row_of<task_row>& row) { return row->id.value; },
+        [&](const row_of<task_row>& row) {
+            const bool is_meant = row->numbered && !row->purged && row->created_at < made_before &&
+                                  is_incomplete(row->attributes);
+            if (!is_meant) return;
+            ++found.incomplete_count;
+            if (first.size() < listed_max) first.push_back(row);
+        },
+        [](std::int64_t /*from*/, std::int64_t /*to*/, const std::string& /*why*/) {});
+    for (const auto& each : first) {
         const auto from = tx.expect<series_by_id>(each->series);
         const auto counter = tx.expect<counters_by_id>(each->numbered->counter);
         found.incomplete.push_back(
             {account_name(tx, each->account),
              format_key(from->prefix, counter->period, each->numbered->number), each->uuid});
-        return true;
-    });
+    }
 }
 
 }  // namespace
@@ -62,14 +73,10 @@ store_sight look_at(read_tx& tx, time_point made_before) {
     found.last_moment = totals->last_moment;
     found.pending = totals->slots.pending;
     found.held_count = totals->held_series;
-    try {
-        look_at_slots(tx, found);
-        look_at_series(tx, found);
-        look_at_devices(tx, found);
-        look_at_tasks(tx, made_before, found);
-    } catch (const store_failure&) {
-        // See sight.hpp.
-    }
+    look_at_slots(tx, found);
+    look_at_series(tx, found);
+    look_at_devices(tx, found);
+    look_at_tasks(tx, made_before, found);
     return found;
 }
 

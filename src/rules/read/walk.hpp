@@ -27,7 +27,7 @@ class task_walk {
         bool descending = false;
         bool open_only = false;
         std::size_t work_max = 0;
-        std::int64_t expected = 32;  // as of row_range
+        std::int64_t expected = rows_expected;
     };
 
     // `visit` is shown one task after the other, and its series; false: that was enough.

@@ -135,6 +135,29 @@ TEST_F(look, lists_the_first_incomplete_tasks_that_are_not_too_young) {
     EXPECT_EQ(look_at_all(dir, time_point{milliseconds{1000}}).incomplete_count, 0);
 }
 
+// `callsign check` names it.
+TEST_F(look, passes_over_a_task_that_cannot_be_read) {
+    {
+        const auto store = open_sqlite({.data_dir = dir});
+        testing::make_incomplete(*store, 12, time_point{milliseconds{1000}});
+    }
+    execute("UPDATE tasks SET attributes = x'FF' WHERE task_id = 1");
+    const sqlite_look found = look_at_all(dir);
+    EXPECT_EQ(found.unread, "");
+    EXPECT_EQ(found.incomplete_count, 23);
+}
+
+// Whether series are held is not known then.
+TEST_F(look, says_that_other_rows_cannot_be_read) {
+    {
+        const auto store = open_sqlite({.data_dir = dir});
+        testing::make_incomplete(*store, 1, time_point{milliseconds{1000}});
+    }
+    execute("UPDATE totals SET held_series = 1");
+    execute("PRAGMA ignore_check_constraints = ON; UPDATE series SET reset = 99");
+    EXPECT_NE(look_at_all(dir).unread, "");
+}
+
 TEST_F(look, tells_slots_series_and_time) {
     { const auto store = open_sqlite({.data_dir = dir}); }
     execute("UPDATE totals SET pending = 2, held_series = 1, last_moment = 1795000000000");

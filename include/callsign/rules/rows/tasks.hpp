@@ -21,8 +21,8 @@ struct number_walk {
     std::string_view period;
     std::int64_t from = 0;
     bool descending = false;
-    bool open_only = false;      // no task that is completed, deleted or purged
-    std::int64_t expected = 32;  // as of row_range
+    bool open_only = false;  // no task that is completed, deleted or purged
+    std::int64_t expected = rows_expected;
 };
 
 namespace tasks {

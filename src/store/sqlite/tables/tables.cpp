@@ -285,6 +285,13 @@ class read_columns final : public column_source {
     int next_ = 0;
 };
 
+// The row that the query has come to.
+row_ptr row_in(query& q, const table_info& t, bool head) {
+    q.at(t.name.data(), q.integer(0));
+    read_columns columns(q);
+    return head ? t.take_head(columns) : t.take_row(columns);
+}
+
 }  // namespace
 
 const char* fetch_text(const index_info& index, bool head) {
@@ -295,12 +302,6 @@ const char* fetch_text(const index_info& index, bool head) {
 const char* scan_text(const row_range& range) {
     const index_info& i = *range.index;
     return statements_of(*i.table).by[i.number].scans[place_of_kind(range)].c_str();
-}
-
-row_ptr row_in(query& q, const table_info& t, bool head) {
-    q.at(t.name.data(), q.integer(0));
-    read_columns columns(q);
-    return head ? t.take_head(columns) : t.take_row(columns);
 }
 
 row_key key_of_id(std::int64_t id) {

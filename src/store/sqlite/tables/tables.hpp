@@ -11,8 +11,6 @@ namespace callsign::sqlite {
 // Null: there is none. `head`: without what is large.
 row_ptr fetch_row(connection& db, const index_info& index, const row_key& key, bool head);
 row_page scan_rows(connection& db, const row_range& range);
-// The one that a query of them has come to.
-row_ptr row_in(query& q, const table_info& table, bool head = false);
 // The primary key of a table whose rows have ids.
 row_key key_of_id(std::int64_t id);
 // What is replaced or erased must be there: else it is damaged.
