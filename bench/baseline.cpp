@@ -50,14 +50,14 @@ constexpr auto slot_commit =
     " WHERE slot_id = ?";
 constexpr auto totals_get =
     "SELECT committed, last_account, last_series, last_counter, last_token, last_device,"
-    " last_webhook, last_delivery, last_action, last_effect, last_sealed, last_history, last_task,"
-    " last_version, last_slot FROM totals";
+    " last_webhook, last_delivery, last_action, last_effect, last_sealed, last_history, last_fork,"
+    " last_task, last_version, last_slot FROM totals";
 constexpr auto totals_set =
     "UPDATE totals SET pending = ?, in_flight = 0, committed = ?, failed = 0, accounts = 1,"
     " tasks = ?, open_tasks = ?, held_series = 0, last_moment = ?, last_account = ?,"
     " last_series = ?, last_counter = ?, last_token = ?, last_device = ?, last_webhook = ?,"
     " last_delivery = ?, last_action = ?, last_effect = ?, last_sealed = ?, last_history = ?,"
-    " last_task = ?, last_version = ?, last_slot = ?";
+    " last_fork = ?, last_task = ?, last_version = ?, last_slot = ?";
 constexpr auto task_put =
     "INSERT INTO tasks (task_id, account_id, uuid, series_id, counter_id, number, prefix, seq,"
     " last_seq, created_at, purged, over, author, bytes, way_back, attributes)"

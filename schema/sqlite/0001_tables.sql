@@ -6,12 +6,15 @@
 -- ids that grow, whoever's they are. Keys of clients, numbers and places on a chain are in random order: they have
 -- indexes that are written in bulk (section "indexes").
 
+-- No CHECK calls a function: an INSERT of several rows would copy each page before it is changed, in case that one row
+-- alone fails. Sizes are checked by whoever reads a row.
+
 -- ---- the store ----
 
 -- Which store this is: another one from the moment that a backup of it takes its place.
 CREATE TABLE instance (
     instance_id INTEGER PRIMARY KEY CHECK (instance_id = 1),
-    uuid        BLOB NOT NULL CHECK (length(uuid) = 16)
+    uuid        BLOB NOT NULL
 ) STRICT;
 INSERT INTO instance (instance_id, uuid) VALUES (1, randomblob(16));
 
@@ -40,6 +43,7 @@ CREATE TABLE totals (
     last_task       INTEGER NOT NULL DEFAULT 0,
     last_history    INTEGER NOT NULL DEFAULT 0,
     last_version    INTEGER NOT NULL DEFAULT 0,
+    last_fork       INTEGER NOT NULL DEFAULT 0,
     last_device     INTEGER NOT NULL DEFAULT 0,
     last_sealed     INTEGER NOT NULL DEFAULT 0,
     last_effect     INTEGER NOT NULL DEFAULT 0,
@@ -73,7 +77,7 @@ CREATE TABLE accounts (
     elsewhere     INTEGER NOT NULL CHECK (elsewhere IN (0, 1)),
     -- The head of its chain.
     last_seq      INTEGER NOT NULL CHECK (last_seq >= 0),
-    last_version  BLOB NOT NULL CHECK (length(last_version) = 16),
+    last_version  BLOB NOT NULL,
     -- Versions up to this one were sealed once: tasks that came and went before it have no row.
     sealed_seq    INTEGER NOT NULL CHECK (sealed_seq >= 0),
     -- From this seq on it is known how each task stood.
@@ -92,7 +96,7 @@ CREATE TABLE tokens (
     account_id INTEGER REFERENCES accounts,
     name       TEXT NOT NULL,
     scope      INTEGER NOT NULL CHECK (scope IN (1, 2, 3)),
-    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    hash       BLOB NOT NULL UNIQUE,
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     revoked_at INTEGER
@@ -124,7 +128,7 @@ CREATE INDEX admin_actions_by_actor ON admin_actions (actor_account_id) WHERE ac
 CREATE TABLE series (
     series_id   INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
-    prefix      TEXT NOT NULL CHECK (length(prefix) BETWEEN 1 AND 10),
+    prefix      TEXT NOT NULL CHECK (prefix <> ''),
     project     TEXT NOT NULL,
     is_default  INTEGER NOT NULL CHECK (is_default IN (0, 1)),
     created_at  INTEGER NOT NULL,
@@ -179,9 +183,9 @@ CREATE TABLE skipped_numbers (
 CREATE TABLE slots (
     slot_id     INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
-    key         TEXT NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
-    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),
-    uuid        BLOB NOT NULL CHECK (length(uuid) = 16),
+    key         TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    uuid        BLOB NOT NULL,
     created_at  INTEGER NOT NULL,
     attempts    INTEGER NOT NULL,
     created     INTEGER NOT NULL CHECK (created IN (0, 1)),
@@ -211,7 +215,7 @@ CREATE TABLE retry_times (
 CREATE TABLE tasks (
     task_id    INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts,
-    uuid       BLOB NOT NULL CHECK (length(uuid) = 16),
+    uuid       BLOB NOT NULL,
     series_id  INTEGER NOT NULL REFERENCES series,
     counter_id INTEGER REFERENCES counters,
     number     INTEGER CHECK (number >= 1),
@@ -252,7 +256,7 @@ CREATE UNIQUE INDEX task_history_by_task ON task_history (task_id, seq);
 -- and then the row. through: seq of the version with the last Delete of the task.
 CREATE TABLE purges (
     account_id INTEGER NOT NULL REFERENCES accounts,
-    task_uuid  BLOB NOT NULL CHECK (length(task_uuid) = 16),
+    task_uuid  BLOB NOT NULL,
     through    INTEGER NOT NULL CHECK (through >= 1),
     PRIMARY KEY (account_id, task_uuid)
 ) STRICT, WITHOUT ROWID;
@@ -264,8 +268,8 @@ CREATE TABLE versions (
     version_row INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
     seq         INTEGER NOT NULL CHECK (seq >= 1),
-    version_id  BLOB NOT NULL CHECK (length(version_id) = 16),
-    parent_id   BLOB NOT NULL CHECK (length(parent_id) = 16),
+    version_id  BLOB NOT NULL,
+    parent_id   BLOB NOT NULL,
     created_at  INTEGER NOT NULL,
     author      INTEGER,
     bytes       INTEGER NOT NULL CHECK (bytes >= 0),
@@ -278,16 +282,17 @@ CREATE UNIQUE INDEX versions_by_id ON versions (version_id, account_id);
 -- has ended. seq: of the last of its device's own versions. place: 1, 2, 3 ... of the account's; bytes_before: what all
 -- before it counted against its bound.
 CREATE TABLE fork_versions (
+    fork_row     INTEGER PRIMARY KEY,
     account_id   INTEGER NOT NULL REFERENCES accounts,
     place        INTEGER NOT NULL CHECK (place >= 1),
-    version_id   BLOB NOT NULL CHECK (length(version_id) = 16),
+    version_id   BLOB NOT NULL,
     left_at      INTEGER NOT NULL CHECK (left_at >= 0),
     seq          INTEGER NOT NULL CHECK (seq > left_at),
     created_at   INTEGER NOT NULL,
     way          BLOB NOT NULL,
-    bytes_before INTEGER NOT NULL,
-    PRIMARY KEY (account_id, place)
-) STRICT, WITHOUT ROWID;
+    bytes_before INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX fork_versions_by_place ON fork_versions (account_id, place);
 CREATE UNIQUE INDEX fork_versions_by_id ON fork_versions (version_id, account_id);
 
 -- ---- devices, and chains of opaque accounts ----
@@ -299,7 +304,7 @@ CREATE UNIQUE INDEX fork_versions_by_id ON fork_versions (version_id, account_id
 CREATE TABLE devices (
     device_id    INTEGER PRIMARY KEY,
     account_id   INTEGER NOT NULL REFERENCES accounts,
-    client_id    BLOB NOT NULL UNIQUE CHECK (length(client_id) = 16),
+    client_id    BLOB NOT NULL UNIQUE,
     name         TEXT NOT NULL,
     key          BLOB,
     created_at   INTEGER NOT NULL,
@@ -316,10 +321,10 @@ CREATE TABLE sealed_versions (
     sealed_id  INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts,
     seq        INTEGER NOT NULL CHECK (seq >= 1),
-    version_id BLOB NOT NULL CHECK (length(version_id) = 16),
-    parent_id  BLOB NOT NULL CHECK (length(parent_id) = 16),
+    version_id BLOB NOT NULL,
+    parent_id  BLOB NOT NULL,
     created_at INTEGER NOT NULL,
-    bytes      INTEGER NOT NULL CHECK (bytes = length(segment)),
+    bytes      INTEGER NOT NULL CHECK (bytes >= 0),
     segment    BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX sealed_versions_by_parent ON sealed_versions (parent_id, account_id);
@@ -327,11 +332,11 @@ CREATE UNIQUE INDEX sealed_versions_by_parent ON sealed_versions (parent_id, acc
 -- The newest of each account. seq: of the version it is of; taken_seq: of the head when it came.
 CREATE TABLE sealed_snapshots (
     account_id INTEGER PRIMARY KEY REFERENCES accounts,
-    version_id BLOB NOT NULL CHECK (length(version_id) = 16),
+    version_id BLOB NOT NULL,
     seq        INTEGER NOT NULL CHECK (seq >= 0),
     taken_seq  INTEGER NOT NULL,
     taken_at   INTEGER NOT NULL,
-    size       INTEGER NOT NULL CHECK (size = length(bytes)),
+    size       INTEGER NOT NULL CHECK (size >= 0),
     bytes      BLOB NOT NULL
 ) STRICT;
 
@@ -343,11 +348,11 @@ CREATE TABLE sealed_snapshots (
 CREATE TABLE remotes (
     account_id         INTEGER PRIMARY KEY REFERENCES accounts,
     url                TEXT NOT NULL,
-    client_id          BLOB NOT NULL CHECK (length(client_id) = 16),
+    client_id          BLOB NOT NULL,
     key                BLOB NOT NULL,
-    cursor             BLOB NOT NULL CHECK (length(cursor) = 16),
-    before             BLOB NOT NULL CHECK (length(before) = 16),
-    partial            BLOB NOT NULL CHECK (length(partial) = 16),
+    cursor             BLOB NOT NULL,
+    before             BLOB NOT NULL,
+    partial            BLOB NOT NULL,
     partial_operations INTEGER NOT NULL CHECK (partial_operations >= 0),
     halted             INTEGER NOT NULL CHECK (halted BETWEEN 0 AND 2),
     moved_tasks        INTEGER CHECK (moved_tasks >= 0),
@@ -362,12 +367,12 @@ CREATE TABLE outbox (
     account_id INTEGER NOT NULL REFERENCES remotes,
     kind       INTEGER NOT NULL CHECK (kind IN (1, 2)),
     slot_id    INTEGER,
-    task_uuid  BLOB NOT NULL CHECK (length(task_uuid) = 16),
+    task_uuid  BLOB NOT NULL,
     prefix     TEXT NOT NULL,
     operations BLOB NOT NULL,
     author     INTEGER,
     attempts   INTEGER NOT NULL CHECK (attempts >= 0),
-    parent     BLOB NOT NULL CHECK (length(parent) = 16),
+    parent     BLOB NOT NULL,
     created_at INTEGER NOT NULL,
     CHECK ((kind = 1) = (slot_id IS NOT NULL))
 ) STRICT;
@@ -377,7 +382,7 @@ CREATE UNIQUE INDEX outbox_by_task ON outbox (task_uuid, account_id, kind);
 -- How often another writer set a task's key attribute to something else.
 CREATE TABLE key_contests (
     account_id INTEGER NOT NULL REFERENCES accounts,
-    task_uuid  BLOB NOT NULL CHECK (length(task_uuid) = 16),
+    task_uuid  BLOB NOT NULL,
     times      INTEGER NOT NULL,
     last_at    INTEGER NOT NULL,
     PRIMARY KEY (account_id, task_uuid)
@@ -443,7 +448,7 @@ CREATE TABLE key_pages (
 CREATE TABLE pending_slots (
     slot_id    INTEGER PRIMARY KEY REFERENCES slots,
     account_id INTEGER NOT NULL,
-    task_uuid  BLOB NOT NULL CHECK (length(task_uuid) = 16)
+    task_uuid  BLOB NOT NULL
 ) STRICT;
 -- A task that comes by way of a sync finds the slots that wait for its uuid.
 CREATE INDEX pending_slots_by_task ON pending_slots (task_uuid, account_id);

@@ -50,9 +50,10 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
         r.after_parts = range.index->columns.size() - range.prefix_parts;
     };
     // False: it was enough.
-    const auto show = [&](const row_ptr& row, const row_key& key) {
-        go_behind(rest, key);
-        return visit(row) && --rest.limit > 0;
+    const auto show = [&](const row_ptr& row) { return visit(row) && --rest.limit > 0; };
+    const auto show_own = [&](const std::pair<row_key, row_ptr>& own) {
+        go_behind(rest, own.first);
+        return show(own.second);
     };
     const auto is_before = [&](const row_key& a, const row_key& b) {
         return range.descending ? a > b : a < b;
@@ -67,19 +68,21 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
         const row_page some = base.scan(page);
         is_last = some.is_last;
         for (const row_ptr& row : some.rows) {
-            const auto found = range.index->key_of(row.get());
-            if (!found) throw_misplaced(*range.index->table, row.get());
-            const row_key& key = *found;
-            go_behind(page, key);
-            for (auto own = next_own(); own && is_before(own->first, key); own = next_own()) {
-                if (!show(own->second, own->first)) return;
+            if (!range.index->has(row.get())) throw_misplaced(*range.index->table, row.get());
+            if (changed) {
+                const row_key key = *range.index->key_of(row.get());
+                for (auto own = next_own(); own && is_before(own->first, key); own = next_own()) {
+                    if (!show_own(*own)) return;
+                }
+                if (changed->has(row.get())) continue;
+                go_behind(rest, key);
             }
-            if (changed && changed->has(row.get())) continue;
-            if (!show(row, key)) return;
+            if (!show(row)) return;
         }
+        if (!is_last) go_behind(page, *range.index->key_of(some.rows.back().get()));
     }
     while (const auto own = next_own()) {
-        if (!show(own->second, own->first)) return;
+        if (!show_own(*own)) return;
     }
 }
 

@@ -377,8 +377,11 @@ struct index_info {
     std::vector<std::string_view> columns;
     std::vector<part_kind> kinds;
     std::string_view where;  // SQL, of the rows that it has; empty: all
+    bool (*has)(const void* row) = nullptr;
     // None: it does not have the row.
     std::optional<row_key> (*key_of)(const void* row) = nullptr;
+    // Whether two rows have one key, or it has neither: key_of() of both, without making them.
+    bool (*is_same_key)(const void* row, const void* other) = nullptr;
     bool may_change = false;  // the key of a row
     index_form form = index_form::tree;
     bool may_clash = false;  // one row may take the key of another: it has no primary key in it
@@ -594,7 +597,15 @@ index_info info_of_index(const table_info* of, std::size_t number) {
         .columns = {Index::columns.begin(), Index::columns.end()},
         .kinds = {},
         .where = {},
-        .key_of = [](const void* r) { return key_in<Index>(*static_cast<const head*>(r)); }};
+        .has = [](const void* r) { return is_in<Index>(*static_cast<const head*>(r)); },
+        .key_of = [](const void* r) { return key_in<Index>(*static_cast<const head*>(r)); },
+        .is_same_key =
+            [](const void* row, const void* other) {
+                const auto& a = *static_cast<const head*>(row);
+                const auto& b = *static_cast<const head*>(other);
+                if (!is_in<Index>(a) || !is_in<Index>(b)) return is_in<Index>(a) == is_in<Index>(b);
+                return Index::key(a) == Index::key(b);
+            }};
     [&]<class... Part>(std::type_identity<std::tuple<Part...>>) {
         i.kinds = {kind_of_part<Part>()...};
     }(std::type_identity<index_key<Index>>{});

@@ -186,7 +186,7 @@ class row_audit {
         if (!versions || !sealed || !snapshots) stored_.clear();
         count("versions", versions);
         count("sealed versions", sealed);
-        count("fork versions", each<fork_row>());
+        count("fork versions", each<fork_row>(drawn_id::fork));
     }
 
     void look_at_others() {

@@ -20,7 +20,7 @@ std::optional<fork_version> find(read_tx& tx, account_id account, const uuid& id
 std::vector<fork_return> returns(read_tx& tx, const fork_return& after, std::int64_t limit) {
     std::vector<fork_return> some;
     for (const auto& each :
-         tx.all(range_of<forks_by_id>().after(after.id, after.account).limit(limit))) {
+         tx.all(range_of<forks_by_id>().after(after.id, after.account).limit(limit).heads())) {
         some.push_back({each->fork.id, each->account, each->seq});
     }
     return some;
@@ -28,7 +28,8 @@ std::vector<fork_return> returns(read_tx& tx, const fork_return& after, std::int
 
 void put(write_tx& tx, account_id account, const fork_version& made, const bounds& keep) {
     tx.at(made.created_at);
-    fork_row row{.account = account, .fork = made, .seq = made.own.back()};
+    fork_row row{
+        {.row = tx.draw(drawn_id::fork), .account = account, .fork = made, .seq = made.own.back()}};
     std::int64_t bytes = 0;  // of all there have been
     tx.edit(tx.expect<accounts_by_id>(account), [&](callsign::account& a) {
         row.place = ++a.forks.versions;
@@ -37,8 +38,8 @@ void put(write_tx& tx, account_id account, const fork_version& made, const bound
     });
     // So many at once, should there be more: the bounds may be other ones than before.
     constexpr std::int64_t gone_max = 64;
-    const auto oldest = range_of<forks_by_place>(account).limit(gone_max).expect(1);
-    tx.scan(oldest, [&](const row_of<fork_row>& each) {
+    const auto oldest = range_of<forks_by_place>(account).limit(gone_max).expect(1).heads();
+    tx.scan(oldest, [&](const row_of<fork_head>& each) {
         const bool stays = each->place > row.place - keep.count_max &&
                            each->bytes_before >= bytes - keep.bytes_max;
         if (!stays) tx.erase(each);
@@ -48,12 +49,12 @@ void put(write_tx& tx, account_id account, const fork_version& made, const bound
 }
 
 void forget(write_tx& tx, account_id account, const uuid& id) {
-    if (const auto found = tx.get<forks_by_id>(id, account)) tx.erase(found);
+    if (const auto found = tx.get_head<forks_by_id>(id, account)) tx.erase(found);
 }
 
 std::int64_t forget_before(write_tx& tx, time_point before, std::int64_t limit) {
     std::int64_t gone = 0;
-    for (const auto& each : tx.all(range_of<forks_by_id>().limit(limit))) {
+    for (const auto& each : tx.all(range_of<forks_by_id>().limit(limit).heads())) {
         if (each->fork.created_at >= before) continue;
         tx.erase(each);
         ++gone;

@@ -2,10 +2,13 @@
 
 #include "log/page_sums.hpp"
 
+#include <callsign/base/assert.hpp>
 #include <callsign/base/instant_bounds.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <sqlite3.h>
+#include <utility>
 
 namespace callsign::sqlite {
 
@@ -122,14 +125,22 @@ void query::run_commit() {
     }
 }
 
+bool query::is_null(int column) const {
+    return sqlite3_column_type(columns_, column) == SQLITE_NULL;
+}
+
+std::int64_t query::integer(int column) const {
+    return sqlite3_column_int64(columns_, column);
+}
+
 std::string_view query::blob(int column) const {
-    const auto value = prepared_.getColumn(column);
-    const auto* bytes = static_cast<const char*>(value.getBlob());
+    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(columns_, column));
     // Also what an empty one looks like.
     if (!bytes && prepared_.getErrorCode() == SQLITE_NOMEM) {
         throw store_failure(store_failure::kind::refused, "SQLite: out of memory");
     }
-    const std::string_view all(bytes, static_cast<std::size_t>(value.getBytes()));
+    const std::string_view all(bytes,
+                               static_cast<std::size_t>(sqlite3_column_bytes(columns_, column)));
     worked(all.size());
     return all;
 }
@@ -187,10 +198,25 @@ connection::connection(const std::filesystem::path& file, int flags, std::size_t
     execute(("PRAGMA cache_size = -" + std::to_string(cache_bytes / 1024)).c_str());
 }
 
+// SQLiteCpp keeps the handle to itself; of statements with one text it is the one not known yet.
+prepared_statement connection::prepare(const char* sql) {
+    SQLite::Statement made(database_, sql);
+    const auto is_known = [&](const sqlite3_stmt* handle) {
+        return std::ranges::any_of(prepared_,
+                                   [&](const auto& each) { return each.second.columns == handle; });
+    };
+    sqlite3_stmt* handle = sqlite3_next_stmt(database_.getHandle(), nullptr);
+    while (handle && (made.getQuery() != sqlite3_sql(handle) || is_known(handle))) {
+        handle = sqlite3_next_stmt(database_.getHandle(), handle);
+    }
+    CALLSIGN_ASSERT(handle);
+    return {std::move(made), handle};
+}
+
 query connection::use(const char* sql) {
     auto found = prepared_.find(sql);
     if (found == prepared_.end()) {
-        found = guarded([&] { return prepared_.try_emplace(sql, database_, sql).first; });
+        found = guarded([&] { return prepared_.try_emplace(sql, prepare(sql)).first; });
     }
     return query(found->second, work_);
 }

@@ -6,36 +6,49 @@
 
 namespace callsign {
 
-struct fork_row {
+struct fork_head {
+    using whole = struct fork_row;
+
+    std::int64_t row = 0;
     account_id account;
-    fork_version fork;
+    fork_version fork;              // of a head, without its way: `own` and `dropped`
     std::int64_t seq = 0;           // the last of `own`
     std::int64_t place = 0;         // 1, 2, 3 ... of the account's
     std::int64_t bytes_before = 0;  // of all before it
 };
+struct fork_row : fork_head {};
 
+struct forks_by_row : index_on<fork_row, "fork_row"> {
+    static auto key(const fork_head& r) { return std::tuple(r.row); }
+};
 struct forks_by_place : index_on<fork_row, "account_id", "place"> {
-    static auto key(const row& r) { return std::tuple(r.account, r.place); }
+    static auto key(const fork_head& r) { return std::tuple(r.account, r.place); }
 };
 struct forks_by_id : index_on<fork_row, "version_id", "account_id"> {
-    static auto key(const row& r) { return std::tuple(r.fork.id, r.account); }
+    static auto key(const fork_head& r) { return std::tuple(r.fork.id, r.account); }
 };
 
 template <>
 struct table<fork_row> {
     static constexpr std::string_view name = "fork_versions";
-    using indexes = index_list<forks_by_place, forks_by_id>;
+    using head = fork_head;
+    using indexes = index_list<forks_by_row, forks_by_place, forks_by_id>;
 
-    template <class Row, class Visitor>
-    static void columns(Row& r, Visitor& v) {
-        v.fixed("version_id", r.fork.id);
+    template <class Head, class Visitor>
+    static void head_columns(Head& r, Visitor& v) {
+        v.fixed("fork_row", r.row);
         v.fixed("account_id", r.account);
+        v.fixed("version_id", r.fork.id);
         v.fixed("left_at", r.fork.left_at);
         v.fixed("seq", r.seq);
         v.fixed("created_at", r.fork.created_at);
-        v.fixed("way", way_of(r.fork));
         v.fixed("place", r.place);
         v.fixed("bytes_before", r.bytes_before);
+    }
+    template <class Row, class Visitor>
+    static void columns(Row& r, Visitor& v) {
+        head_columns(r, v);
+        v.fixed("way", way_of(r.fork));
     }
 };
 

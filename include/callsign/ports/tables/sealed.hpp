@@ -19,6 +19,10 @@ struct table<sealed_version> {
     using head = sealed_link;
     using indexes = index_list<sealed_by_place, sealed_by_parent>;
 
+    static const char* fault(const sealed_version& r) {
+        return r.bytes == r.segment.size() ? nullptr : "its size";
+    }
+
     template <class Head, class Visitor>
     static void head_columns(Head& r, Visitor& v) {
         v.fixed("sealed_id", r.place);
@@ -56,6 +60,10 @@ struct table<snapshot_row> {
     static constexpr std::string_view name = "sealed_snapshots";
     using head = snapshot_head;
     using indexes = index_list<snapshots_by_account>;
+
+    static const char* fault(const snapshot_row& r) {
+        return r.size == r.bytes.size() ? nullptr : "its size";
+    }
 
     template <class Head, class Visitor>
     static void head_columns(Head& r, Visitor& v) {

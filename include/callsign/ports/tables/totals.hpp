@@ -22,6 +22,7 @@ enum class drawn_id : std::uint8_t {
     effect,
     sealed,
     history,
+    fork,
     task,
     version,
     slot,
@@ -80,9 +81,9 @@ struct table<store_totals> {
 
     // In the order of drawn_id.
     static constexpr std::array<std::string_view, drawn_ids> last_ids{
-        "last_account", "last_series",   "last_counter", "last_token",  "last_device",
-        "last_webhook", "last_delivery", "last_action",  "last_effect", "last_sealed",
-        "last_history", "last_task",     "last_version", "last_slot"};
+        "last_account", "last_series",   "last_counter", "last_token",   "last_device",
+        "last_webhook", "last_delivery", "last_action",  "last_effect",  "last_sealed",
+        "last_history", "last_fork",     "last_task",    "last_version", "last_slot"};
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {

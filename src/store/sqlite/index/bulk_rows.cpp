@@ -17,7 +17,7 @@ const index_info* in_bulk(const table_info& t, bool open_only) {
 }
 
 bool is_row_over(const index_info* open, const void* row) {
-    return open && !open->key_of(row);
+    return open && !open->has(row);
 }
 
 index_place place_of(const row_key& key) {
@@ -100,16 +100,18 @@ row_page scan_in_bulk(connection& db, const index_view& waiting, const row_range
         others.pass();
     };
     for (row_ptr& row : in_table.rows) {
-        const index_place at = place_of(*range.index->key_of(row.get()));
-        const auto is_before = [&] {
-            return others.next() &&
-                   (range.descending ? others.next()->at > at : others.next()->at < at);
-        };
-        while (is_before() && !is_full()) take_other();
+        if (others.next()) {
+            const index_place at = place_of(*range.index->key_of(row.get()));
+            const auto is_before = [&] {
+                return others.next() &&
+                       (range.descending ? others.next()->at > at : others.next()->at < at);
+            };
+            while (is_before() && !is_full()) take_other();
+            // It was merged since.
+            while (others.next() && others.next()->at == at) others.pass();
+        }
         page.is_last = !is_full();
         if (!page.is_last) return page;
-        // It was merged since.
-        while (others.next() && others.next()->at == at) others.pass();
         page.rows.push_back(std::move(row));
     }
     page.is_last = in_table.is_last;
@@ -124,17 +126,18 @@ void write_in_bulk(bulk_index& into, const table_changes& changes) {
     const index_info& by = *in_bulk(t, false);
     const index_info* const open = in_bulk(t, true);
     for (const row_change& c : changes.rows) {
-        const auto before = c.before ? by.key_of(c.before.get()) : std::nullopt;
-        const auto now = c.now ? by.key_of(c.now.get()) : std::nullopt;
-        const bool stays = before == now && !c.is_anew;
-        if (before && !stays) into.erase(place_of(*before));
+        const void* const before = c.before && by.has(c.before.get()) ? c.before.get() : nullptr;
+        const void* const now = c.now && by.has(c.now.get()) ? c.now.get() : nullptr;
+        const bool stays = before && now && !c.is_anew && by.is_same_key(before, now);
+        if (before && !stays) into.erase(place_of(*by.key_of(before)));
         if (!now) continue;
-        const index_entry e{place_of(*now), primary_id_of(t, c.now.get())};
-        const bool over = is_row_over(open, c.now.get());
-        if (!stays) {
-            into.add(e, over);
-        } else if (over != is_row_over(open, c.before.get())) {
+        const bool over = is_row_over(open, now);
+        if (stays && over == is_row_over(open, before)) continue;
+        const index_entry e{place_of(*by.key_of(now)), primary_id_of(t, now)};
+        if (stays) {
             into.turn(e, over);
+        } else {
+            into.add(e, over);
         }
     }
 }

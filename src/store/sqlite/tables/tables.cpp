@@ -167,8 +167,11 @@ index_statements statements_for(const index_info& i) {
 table_statements statements_for(const table_info& t) {
     table_statements s;
     const std::string name(t.name), group = placeholders(t.columns.size());
+    // Where one of several rows may fail alone, SQLite copies each page before it is changed. Here
+    // what fails ends the transaction.
     for (std::size_t i = 0; i < put_at_once.size(); ++i) {
-        s.put[i] = "INSERT INTO " + name + " (" + names_of(t.columns) + ") VALUES " + group;
+        s.put[i] =
+            "INSERT OR ROLLBACK INTO " + name + " (" + names_of(t.columns) + ") VALUES " + group;
         for (std::size_t n = 1; n < put_at_once[i]; ++n) s.put[i] += ", " + group;
     }
     const std::string by_key = " WHERE " + joined(t.indexes.front().columns, " AND ", equals);
@@ -345,8 +348,7 @@ enum class key_change { none, some, may_clash };
 key_change key_change_of(const table_info& t, const row_change& c) {
     auto found = key_change::none;
     for (const index_info& i : t.indexes) {
-        const bool is_same = !i.may_change || i.key_of(c.before.get()) == i.key_of(c.now.get());
-        if (is_same) continue;
+        if (!i.may_change || i.is_same_key(c.before.get(), c.now.get())) continue;
         if (i.may_clash) return key_change::may_clash;
         found = key_change::some;
     }
