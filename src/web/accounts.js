@@ -1,4 +1,4 @@
-// The accounts of the server, each with its tokens and devices.
+// The server's accounts, each with its tokens and devices.
 
 import { html, nothing } from './lit-html.js';
 import { count, dateTime, fromNow, milliseconds, spanInWords } from './format.js';
@@ -6,27 +6,27 @@ import { Devices, Tokens } from './tokens.js';
 import { icon, problemNote } from './ui.js';
 
 const NAMES = { name: 'Name', prefix: 'Prefix', mode: 'Kind' };
-const REMOTE_STATES = { starting: 'starting', up_to_date: 'up to date', pulling: 'fetching', sending: 'sending',
-  waiting: 'trying again', halted: 'halted' };
+const REMOTE_STATES = { starting: 'starting', up_to_date: 'up to date', pulling: 'pulling', sending: 'pushing',
+  waiting: 'retrying', halted: 'halted' };
 const HALTED = {
-  'gone-back': { why: 'That server has lost versions that it had. Put its newest backup back; to take what it has then:',
-    flags: ' --accept-loss' },
-  incomplete: { why: 'That server’s history has no beginning, and it has no snapshot. Let one of its Taskwarriors sync, ' +
-    'which makes one; then:', flags: '' },
+  'gone-back': { why: 'The remote server has lost versions. Restore its newest backup. To accept the history that it ' +
+    'has then, run', flags: ' --accept-loss' },
+  incomplete: { why: 'The remote server’s history is incomplete and has no snapshot. Sync one of its replicas, which ' +
+    'sends one, then run', flags: '' },
 };
-// Of more than the first the server has, the others are found by their names.
+// Further accounts are found by their full names.
 const LISTED_MAX = 1000;
 const SHOWN_MAX = 200;
 
 export class Accounts {
-  // grace() is how long a deleted account can be had back; opened(account) when one is looked at.
+  // grace() returns how long a deleted account can be restored. Calls opened(account) when an account is selected.
   constructor({ api, update, tell, secret, grace, opened }) {
     Object.assign(this, { api, update, tell, secret, grace, opened });
     this.rows = null;
     this.problem = null;
     this.hasMore = false;
     this.text = '';
-    this.open = null;  // the one that is looked at, with its listings
+    this.open = null;  // the selected account, with its tokens and devices
   }
 
   async load() {
@@ -73,14 +73,14 @@ export class Accounts {
     this.refresh();
     this.update();
     requestAnimationFrame(() => {
-      // What was typed for another account is not for this one.
+      // Discards what was typed for another account.
       for (const form of document.querySelectorAll('.panel form')) form.reset();
       document.getElementById('account-title')?.focus();
     });
     return undefined;
   }
 
-  // What an account elsewhere does changes by itself.
+  // Polls the selected account if it is remote: its state changes without a request from this page.
   async refresh() {
     const { open } = this;
     if (!open?.account.remote || open.busy) return;
@@ -88,7 +88,7 @@ export class Accounts {
       const { data } = await this.api.get(`v1/admin/accounts/${encodeURIComponent(open.account.name)}`);
       if (!open.busy) this.#put(open, data);
     } catch {
-      // What is shown stays.
+      // The last known state stays visible.
     }
     this.update();
   }
@@ -98,7 +98,7 @@ export class Accounts {
     open.account = account;
   }
 
-  // One thing done to the open account; `says` what, of how it is then.
+  // Changes the selected account by `ask` and shows the message says(account, formerName). Returns whether it succeeded.
   async #change(ask, says) {
     const { open } = this;
     const { name } = open.account;
@@ -109,7 +109,7 @@ export class Accounts {
       const { data } = await ask(`v1/admin/accounts/${encodeURIComponent(name)}`);
       this.#put(open, data);
       this.tell(says(data, name));
-      // Its tokens and devices are at another path if it is called otherwise.
+      // A rename changes the path of its tokens and devices.
       if (data.name !== name && this.open === open) {
         this.open = null;
         this.#look(data);
@@ -125,34 +125,34 @@ export class Accounts {
   #rename(event) {
     event.preventDefault();
     const name = event.target.elements.newName.value.trim();
-    return this.#change((path) => this.api.patch(path, { name }), (now, before) => `${before} is called ${now.name} now.`);
+    return this.#change((path) => this.api.patch(path, { name }), (now, before) => `${before} renamed to ${now.name}.`);
   }
 
   #disable() {
     const { name } = this.open.account;
-    if (!confirm(`Disable ${name}? Nobody gets in until it is enabled, and nothing is lost.`)) return;
-    this.#change((path) => this.api.patch(path, { disabled: true }), (now) => `${now.name} is disabled.`);
+    if (!confirm(`Disable ${name}? Its tokens and devices are rejected until it is enabled. No data is lost.`)) return;
+    this.#change((path) => this.api.patch(path, { disabled: true }), (now) => `${now.name} disabled.`);
   }
 
   #enable() {
-    this.#change((path) => this.api.patch(path, { disabled: false }), (now) => `${now.name} is open again.`);
+    this.#change((path) => this.api.patch(path, { disabled: false }), (now) => `${now.name} is active again.`);
   }
 
   async #delete(event) {
     event.preventDefault();
     const form = event.target;
     if (form.elements.typed.value !== this.open.account.name) return form.elements.typed.focus();
-    const isDone = await this.#change((path) => this.api.delete(path), (now) => `${now.name} is deleted; ${this.#left(now)}.`);
+    const isDone = await this.#change((path) => this.api.delete(path), (now) => `${now.name} deleted; ${this.#left(now)}.`);
     if (isDone) requestAnimationFrame(() => document.getElementById('account-title')?.focus());
     return undefined;
   }
 
-  // Of one that is deleted: how long it can be had back.
+  // Returns until when a deleted account can be restored, as a phrase.
   #left(account) {
     const grace = milliseconds(this.grace());
-    if (grace === null) return 'it can be had back for a while';
+    if (grace === null) return 'can be restored during the grace period';
     const end = new Date(Date.parse(account.deletedAt) + grace);
-    return end > Date.now() ? `it can be had back until ${dateTime(end)}` : 'it is going';
+    return end > Date.now() ? `can be restored until ${dateTime(end)}` : 'its data is being removed';
   }
 
   async #create(event) {
@@ -164,9 +164,9 @@ export class Accounts {
       const { data } = await this.api.post('v1/admin/accounts',
         { name: name.value.trim(), prefix: prefix.value.trim().toUpperCase(), mode: mode.value });
       form.reset();
-      const parts = [[`A token of ${data.name}`, data.token]];
-      if (data.clientId) parts.push(['Client id for its Taskwarriors', data.clientId]);
-      this.secret.show(`The account ${data.name}`, parts.filter(([, secret]) => secret), this.update);
+      const parts = [[`Token of ${data.name}`, data.token]];
+      if (data.clientId) parts.push(['Client ID for Taskwarrior', data.clientId]);
+      this.secret.show(`Account ${data.name}`, parts.filter(([, secret]) => secret), this.update);
       await this.load();
     } catch (error) {
       this.problem = error;
@@ -179,10 +179,10 @@ export class Accounts {
       ${this.rows ? this.#listing() : this.problem ? nothing : html`<p class="hint">Loading.</p>`}
       ${problemNote(this.problem, NAMES)}
       <form class="make" @submit=${(e) => this.#create(e)} autocomplete="off">
-        <label>New account’s name <input name="name" required maxlength="63" spellcheck="false"></label>
+        <label>New account name <input name="name" required maxlength="63" spellcheck="false"></label>
         <label>Prefix <input name="prefix" required maxlength="10" placeholder="SYN" autocapitalize="characters" spellcheck="false"></label>
-        <label class="kind">Kind <select name="mode"><option value="managed">Managed: the server can read it</option>
-          <option value="opaque">Opaque: it cannot</option></select></label>
+        <label class="kind">Kind <select name="mode"><option value="managed">Managed: readable by the server</option>
+          <option value="opaque">Opaque: unreadable by the server</option></select></label>
         <button>Create account</button></form>`;
   }
 
@@ -195,12 +195,12 @@ export class Accounts {
         <label class="field-search narrow"><span class="unseen">Search accounts</span>${icon('search')}
           <input type="search" placeholder="Search accounts" .value=${this.text}
             @input=${(e) => { this.text = e.target.value; this.update(); }}></label></form>` : nothing}
-      <p class="hint">${this.hasMore ? 'The first ' : ''}${count(this.rows.length, 'account')}${
-        this.hasMore ? '; others are found by their whole name and Enter' : ''}${found.length < this.rows.length ? `, ${found.length} of them found` : ''}${
-        found.length > shown.length ? `. The first ${shown.length} are shown` : ''}.</p>
+      <p class="hint">${this.hasMore ? 'First ' : ''}${count(this.rows.length, 'account')}${
+        this.hasMore ? ' (to find others, enter the full name)' : ''}${found.length < this.rows.length ? `, ${found.length} matching` : ''}${
+        found.length > shown.length ? `, first ${shown.length} shown` : ''}.</p>
       <div class="scroll" tabindex="0" role="region" aria-label="All accounts"><table class="accounts"><thead><tr><th scope="col">Name</th>
         <th scope="col">Prefix</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Changes</th>
-        <th scope="col">Made</th></tr></thead>
+        <th scope="col">Created</th></tr></thead>
         <tbody>${shown.map((row) => this.#row(row))}</tbody></table></div>
       ${this.open ? this.#detail() : nothing}`;
   }
@@ -210,7 +210,7 @@ export class Accounts {
     const isBad = row.remote?.state === 'halted' || row.remote?.lastError;
     return html`<tr class=${[isOpen && 'open', row.state !== 'active' && 'over'].filter(Boolean).join(' ')}><th scope="row"><button type="button" class="link" aria-expanded=${isOpen}
         @click=${() => this.#look(row)}><bdi>${row.name}</bdi></button></th>
-      <td class="key">${row.prefix}</td><td>${row.remote ? 'elsewhere' : row.mode}</td>
+      <td class="key">${row.prefix}</td><td>${row.remote ? 'remote' : row.mode}</td>
       <td class=${isBad && row.state === 'active' ? 'bad' : ''}>${this.#stateOf(row)}</td><td>${Number(row.seq).toLocaleString()}</td>
       <td><time datetime=${row.createdAt} title=${dateTime(row.createdAt)}>${fromNow(row.createdAt)}</time></td></tr>`;
   }
@@ -227,17 +227,17 @@ export class Accounts {
       <div class="section-head"><h3 id="account-title" tabindex="-1"><bdi>${account.name}</bdi></h3>
         <button type="button" class="quiet" @click=${() => this.#look(account)}>Close</button></div>
       ${account.state === 'active' ? nothing : html`<div class="note closed"><p>${isDeleted
-        ? html`<b>It was deleted ${fromNow(account.deletedAt)}.</b> Nobody gets in; ${this.#left(account)}.`
-        : html`<b>It is disabled.</b> Nobody gets in, and nothing is lost.`}</p>
+        ? html`<b>Deleted ${fromNow(account.deletedAt)}.</b> No access; ${this.#left(account)}.`
+        : html`<b>Disabled.</b> Tokens and devices are rejected; no data is lost.`}</p>
         <button type="button" class="primary" ?disabled=${busy} @click=${() => this.#enable()}>${
-          isDeleted ? 'Have it back' : 'Enable'}</button></div>`}
+          isDeleted ? 'Restore' : 'Enable'}</button></div>`}
       ${account.remote ? this.#elsewhere(account) : nothing}
       ${isDeleted ? nothing : html`<h4>Tokens</h4>${tokens.template()}
         ${devices ? html`<h4>Devices</h4>${devices.template()}` : nothing}`}
-      <h4>The account</h4>
+      <h4>Settings</h4>
       ${problemNote(problem, NAMES)}
       <form class="make" @submit=${(e) => this.#rename(e)} autocomplete="off">
-        <label>What it is called <input name="newName" required maxlength="63" .defaultValue=${account.name}
+        <label>Account name <input name="newName" required maxlength="63" .defaultValue=${account.name}
           spellcheck="false" autocapitalize="none"></label>
         <button ?disabled=${busy}>Rename</button>
         ${account.state === 'active' ? html`<button type="button" ?disabled=${busy} @click=${() => this.#disable()}>Disable</button>`
@@ -248,11 +248,12 @@ export class Accounts {
 
   #deletion(account, busy) {
     const grace = milliseconds(this.grace());
-    return html`<details class="deletion"><summary>Delete this account</summary>
-      <p>Nobody gets in from then on. ${grace === 0 ? 'All that it has goes at once: ' : html`It can be had back for
-        ${grace === null ? 'a while' : spanInWords(grace)}; then all that it has goes: `}tasks, history, devices, tokens, webhooks.</p>
+    return html`<details class="deletion"><summary>Delete account</summary>
+      <p>Tokens and devices are rejected at once. ${grace === 0 ? 'All data is deleted at once: ' : html`The account can be
+        restored ${grace === null ? 'during the grace period' : `for ${spanInWords(grace)}`}; then all data is deleted: `}tasks,
+        history, devices, tokens, webhooks.</p>
       <form class="make" @submit=${(e) => this.#delete(e)} autocomplete="off">
-        <label>Type <b><bdi>${account.name}</bdi></b> to delete it <input name="typed" required spellcheck="false"
+        <label>Type <b><bdi>${account.name}</bdi></b> to confirm <input name="typed" required spellcheck="false"
           autocapitalize="none" @input=${() => this.update()}></label>
         <button class="bad" ?disabled=${busy || this.#typed() !== account.name}>Delete</button></form></details>`;
   }
@@ -261,16 +262,16 @@ export class Accounts {
 
   #elsewhere({ name, remote }) {
     const facts = [
-      ['Lives at', remote.url],
-      ['It is', remoteState(remote)],
-      ['Up to date', remote.upToDateAt ? fromNow(remote.upToDateAt) : 'not yet'],
+      ['Remote server', remote.url],
+      ['State', remoteState(remote)],
+      ['Last synced', remote.upToDateAt ? fromNow(remote.upToDateAt) : 'never'],
       ['Last error', remote.lastError && `${remote.lastError} (${fromNow(remote.lastErrorAt)})`],
-      ['Fetched since', Number(remote.pulled) > 0 && count(remote.pulled, 'version')],
+      ['Pulled', Number(remote.pulled) > 0 && count(remote.pulled, 'version')],
       ['Waiting', Number(remote.creationsWaiting) + Number(remote.keysWaiting) > 0 &&
-        `${count(remote.creationsWaiting, 'creation')}, ${count(remote.keysWaiting, 'key')}, since ${fromNow(remote.oldestWaiting)}`],
+        `${count(remote.creationsWaiting, 'creation')}, ${count(remote.keysWaiting, 'key')}, oldest ${fromNow(remote.oldestWaiting)}`],
       ['Moving', remote.moving && `${count(remote.tasksMoved, 'task')} sent`],
     ].filter(([, value]) => value);
-    const { why, flags } = HALTED[remote.halted] ?? { why: 'A person has to look at it; then:', flags: '' };
+    const { why, flags } = HALTED[remote.halted] ?? { why: 'Correct the cause of the last error, then run', flags: '' };
     return html`${remote.state === 'halted' ? html`<p class="note bad" role="alert"><b>Halted.</b> ${why}
         <code>callsign account remote ${name}${flags}</code></p>` : nothing}
       <dl class="facts">${facts.map(([what, value]) => html`<div><dt>${what}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>`;
@@ -278,5 +279,5 @@ export class Accounts {
 }
 
 function remoteState({ state }) {
-  return REMOTE_STATES[state] ?? state ?? 'not begun yet';
+  return REMOTE_STATES[state] ?? state ?? 'not started';
 }

@@ -1,16 +1,16 @@
-// The server's API: requests with the token, problems as errors, and the feed as server-sent events.
+// Client of the server's API: sends the token, throws problems as errors, reads server-sent events.
 
-// The files are at assets/VERSION/ below the server's root, wherever a proxy has put that.
+// The page's files are at assets/VERSION/ below the server's root, which may be a path of a reverse proxy.
 export const ROOT = new URL('../../', import.meta.url);
 
-// An RFC 9457 problem, or that no answer came (code "offline").
+// An RFC 9457 problem. The code "offline" is the page's own: no response was received.
 export class Problem extends Error {
   constructor({ status = 0, code = '', title, detail = '', errors = [], cursor = '' }, retryAfter = 0) {
     super(detail ? `${title}: ${detail}` : title);
     Object.assign(this, { status, code, title, detail, errors, cursor, retryAfter });
   }
 
-  // The same request may succeed later.
+  // Returns whether the same request may succeed later.
   get isPassing() {
     return this.code === 'offline' || this.status === 429 || this.status >= 500 || this.code === 'request-in-progress';
   }
@@ -22,12 +22,12 @@ async function problemOf(response) {
   try {
     said = await response.json();
   } catch {
-    // Something between here and the server has answered.
+    // The body is not JSON: a proxy has sent the response.
   }
-  return new Problem({ title: `The server answered ${response.status}`, ...said, status: response.status }, retryAfter);
+  return new Problem({ title: `The server returned status ${response.status}`, ...said, status: response.status }, retryAfter);
 }
 
-// Resolves after so long, or at once when the signal aborts.
+// Resolves after `ms`, or at once when the signal aborts.
 export function pause(ms, signal) {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -51,7 +51,8 @@ export class Api {
       });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new Problem({ code: 'offline', title: 'The server cannot be reached', detail: 'Nothing is known to be done.' });
+      throw new Problem({ code: 'offline', title: 'Server unreachable',
+        detail: 'Check the connection. The server may have processed the request.' });
     }
     if (response.ok) return response;
     const problem = await problemOf(response);
@@ -59,7 +60,7 @@ export class Api {
     throw problem;
   }
 
-  // -> { data, etag, status, replayed }
+  // Returns { data, etag, status, replayed }.
   async ask(path, options = {}) {
     const { json, ...rest } = options;
     if (json !== undefined) {
@@ -85,7 +86,7 @@ export class Api {
     return this.ask(path, { method: 'PATCH', json, headers });
   }
 
-  // All of a listing that comes in pages, up to so many rows.
+  // Returns the rows of a paged list. Requests no further page once it has `most` rows.
   async all(path, rows, most = 2000) {
     const found = [];
     let next = '';
@@ -103,7 +104,7 @@ export class Api {
     return (await this.fetch(path, { headers: { Accept: 'text/plain' } })).text();
   }
 
-  // Server-sent events of a path, as { event, data, id }. EventSource cannot send the token.
+  // Yields the server-sent events of a path as { event, data, id }. EventSource cannot send the token.
   async* events(path, signal) {
     const response = await this.fetch(path, { headers: { Accept: 'text/event-stream' }, signal });
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

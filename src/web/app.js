@@ -1,4 +1,4 @@
-// The page: who is signed in, what the address names, and what keys do.
+// Entry point of the page: sign-in, addresses, keyboard shortcuts and the outer templates.
 
 import { html, nothing, render } from './lit-html.js';
 import { Api, Problem, ROOT } from './api.js';
@@ -10,10 +10,10 @@ import { keyParts, nameOf, TasksView } from './tasks.js';
 import { TaskView } from './task.js';
 import { alarm, announce, hush, icon, problemNote, problemText } from './ui.js';
 
-// What was done is told so long; longer, if it can be undone.
+// How long a message is shown, in ms; longer if its action can be undone.
 const TOLD_FOR = 5_000;
 const UNDO_FOR = 12_000;
-// Changes that are told one by one.
+// Maximum number of changes that are announced one by one.
 const UNSAID_MAX = 3;
 const DONE = {
   complete: { says: 'completed', undo: 'reopen' },
@@ -24,7 +24,7 @@ const DONE = {
 };
 const FEED_STATES = { live: 'Live', paused: 'Paused', away: 'Not connected' };
 
-// ---- what there is ----
+// ---- state ----
 
 const page = {
   kind: 'starting',  // or signed-out, user, operator
@@ -38,7 +38,7 @@ const page = {
   feed: null,
   feedState: 'away',
   outbox: null,
-  done: null,  // the last thing done, for as long as it can be undone
+  done: null,  // the message that is shown, with its undo action
   finding: '',
 };
 
@@ -61,7 +61,7 @@ async function enter(token) {
     page.kind = 'user';
   } catch (error) {
     if (error.code !== 'insufficient-scope') throw error;
-    // It is of no account; then it is an operator's.
+    // A token without an account may be an operator token.
     await api.get('v1/admin/reaper');
     const { OperatorView } = await import('./operator.js');
     page.kind = 'operator';
@@ -101,16 +101,16 @@ function beginUser() {
   follow();
 }
 
-// Those who listen hear of a few changes each, and of many how many they were.
+// Announces changes by other clients: a few one by one, many as a count.
 const unsaid = [];
 function tellOf({ task, by, changed, purged }) {
-  const what = purged ? 'deleted for good' : changed?.includes('entry') ? 'created'
+  const what = purged ? 'permanently deleted' : changed?.includes('entry') ? 'created'
     : changed?.includes('status') && task.status === 'completed' ? 'completed' : 'changed';
   unsaid.push(`${nameOf(task)} ${what}${by ? ` by ${by}` : ''}.`);
   if (unsaid.length > 1) return;
   setTimeout(() => {
     const all = unsaid.splice(0);
-    if (all.length) announce(all.length > UNSAID_MAX ? `${all.length} changes by others.` : all.join(' '));
+    if (all.length) announce(all.length > UNSAID_MAX ? `${all.length} changes by other clients.` : all.join(' '));
   }, 500);
 }
 
@@ -138,7 +138,7 @@ async function signIn(event) {
 function known(error) {
   if (error instanceof Problem) return error;
   console.error(error);
-  return new Problem({ title: 'The page has failed', detail: 'Reload it, and tell the operator if it happens again.' });
+  return new Problem({ title: 'Page error', detail: 'Reload the page. If the error recurs, tell the operator.' });
 }
 
 function leave(problem = null) {
@@ -159,12 +159,12 @@ function leave(problem = null) {
 function signOut() {
   leave();
   history.replaceState(null, '', ROOT);
-  announce('Signed out. The token is forgotten.');
+  announce('Signed out. The token was removed from this browser.');
 }
 
-// It was revoked, or it has expired, or the account is closed.
+// The token was revoked or has expired, or the account is not active.
 function turnedAway(problem) {
-  const why = problem.status === 401 ? 'The token does not open anything any more.' : `${problemText(problem)}`;
+  const why = problem.status === 401 ? 'The token is no longer valid.' : `${problemText(problem)}`;
   leave(new Problem({ title: 'You have been signed out', detail: why }));
 }
 
@@ -194,7 +194,7 @@ function go(path) {
 }
 
 function mayLeaveTask() {
-  return !page.task?.isDirty || confirm(`Your edits of ${page.task.ref} are not saved. Leave them?`);
+  return !page.task?.isDirty || confirm(`Discard the unsaved changes to ${page.task.ref}?`);
 }
 
 function goTo(ref) {
@@ -223,9 +223,9 @@ function find(event) {
   event.preventDefault();
   const input = event.target.elements.key;
   const typed = input.value.trim();
-  // A number alone is one of the account's usual series.
+  // A number without a prefix belongs to the account's default series.
   const ref = asKey(/^\d+$/.test(typed) ? `${page.account.prefix}-${typed}` : typed);
-  page.finding = ref || !typed ? '' : 'A key is a prefix and a number: SYN-42.';
+  page.finding = ref || !typed ? '' : 'Enter a prefix and a number, such as SYN-42.';
   if (page.finding) alarm(page.finding);
   update();
   if (!ref) return input.focus();
@@ -233,12 +233,12 @@ function find(event) {
   return goTo(ref);
 }
 
-// ---- doing ----
+// ---- actions ----
 
 function tell(text, undo = null) {
   clearTimeout(page.done?.timer);
   page.done = { text, undo, timer: setTimeout(() => { page.done = null; update(); }, undo ? UNDO_FOR : TOLD_FOR) };
-  announce(undo ? `${text} U undoes it.` : text);
+  announce(undo ? `${text} Press U to undo.` : text);
   update();
 }
 
@@ -265,12 +265,12 @@ function undo() {
   back();
 }
 
-// ---- keys ----
+// ---- keyboard shortcuts ----
 
 const KEYS = [
-  ['/', 'Search'], ['g', 'Go to a key'], ['n', 'New task'], ['j or ↓', 'Next task'], ['k or ↑', 'Task before'],
-  ['Enter', 'Open the task'], ['c', 'Complete the task, or reopen it'], ['e', 'Edit the open task'], ['u', 'Undo'],
-  ['Esc', 'Close the task'], ['?', 'Show these keys'],
+  ['/', 'Search'], ['g', 'Go to a task'], ['n', 'New task'], ['j or ↓', 'Next task'], ['k or ↑', 'Previous task'],
+  ['Enter', 'Open the task'], ['c', 'Complete or reopen the task'], ['e', 'Edit the open task'], ['u', 'Undo'],
+  ['Esc', 'Close the task'], ['?', 'Show keyboard shortcuts'],
 ];
 
 function isTyping(target) {
@@ -325,14 +325,14 @@ function template() {
   if (page.kind === 'starting') return nothing;
   return html`
     <a class="skip" href="#main" @click=${(e) => { e.preventDefault(); document.getElementById('main').focus(); }}>Skip to
-      what matters</a>
+      main content</a>
     ${page.kind === 'signed-out' ? signInTemplate() : html`
       ${headTemplate()}
       <main id="main" tabindex="-1" class=${page.kind === 'user' && page.task ? 'two' : ''}>
         ${page.kind === 'operator' ? page.operator.template() : html`${page.tasks.template()}
           ${page.task ? page.task.template() : nothing}`}
       </main>`}
-    ${page.done ? html`<aside class="told" aria-label="What was done"><span>${page.done.text}</span>
+    ${page.done ? html`<aside class="told" aria-label="Last action"><span>${page.done.text}</span>
       ${page.done.undo ? html`<button type="button" @click=${undo}>${icon('undo')}<span>Undo</span></button>` : nothing}
     </aside>` : nothing}
     ${helpTemplate()}`;
@@ -343,13 +343,13 @@ function signInTemplate() {
   return html`<main id="main" tabindex="-1" class="sign-in">
     <h1 class="wordmark">Callsign</h1>
     <p class="lead">${ref ? html`Sign in to see <span class="key">${keyParts(ref)}</span>.`
-      : 'Every task has a number people can say.'}</p>
+      : 'A short key for every task.'}</p>
     <form @submit=${signIn} autocomplete="off">
       <label for="token">Token</label>
       <input id="token" name="token" type="password" required autocomplete="off" spellcheck="false" autocapitalize="none"
         aria-describedby="token-help" ?aria-invalid=${page.problem?.code === 'invalid-token'}>
-      <p id="token-help" class="hint">It begins with cs_. The server printed it when the account was made; operators find
-        theirs in the data directory.</p>
+      <p id="token-help" class="hint">Starts with cs_. The server printed it when the account was created. The
+        operator token is in the file admin.token in the data directory.</p>
       <label class="choice"><input type="checkbox" name="stay"><span>Stay signed in on this device</span></label>
       ${problemNote(page.problem)}
       <button class="primary" ?disabled=${page.busy}>${page.busy ? 'Signing in' : 'Sign in'}</button>
@@ -361,16 +361,17 @@ function headTemplate() {
   const isUser = page.kind === 'user';
   return html`<header>
     <a class="wordmark" href="." @click=${(e) => { e.preventDefault(); if (isUser) closeTask(); }}>Callsign</a>
-    ${isUser ? html`<form class="find" role="search" aria-label="A key" @submit=${find} autocomplete="off">
-      <label class="unseen" for="find">Go to a key</label>
+    ${isUser ? html`<form class="find" role="search" aria-label="Task key" @submit=${find} autocomplete="off">
+      <label class="unseen" for="find">Go to a task</label>
       <input id="find" name="key" placeholder=${`Go to ${page.account.prefix ?? 'SYN'}-42`} autocapitalize="characters"
         spellcheck="false" enterkeyhint="go" ?aria-invalid=${page.finding !== ''} aria-describedby="find-says">
       <span id="find-says" class="says">${page.finding}</span></form>` : html`<span class="role">Operator</span>`}
     <div class="who">
-      ${isUser ? html`<span class="feed ${page.feedState}" title="Whether changes are shown as they happen">
+      ${isUser ? html`<span class="feed ${page.feedState}" title="Live updates">
           <i aria-hidden="true"></i><span>${FEED_STATES[page.feedState]}</span></span>
         <b class="account">${page.account.name}</b>` : nothing}
-      <button type="button" class="quiet icon-only" aria-label="Keyboard" title="Keyboard (?)" @click=${showHelp}>${icon('help')}</button>
+      <button type="button" class="quiet icon-only" aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts (?)" @click=${showHelp}>${icon('help')}</button>
       <button type="button" class="quiet icon-only" aria-label="Sign out" title="Sign out" @click=${signOut}>${icon('leave')}</button>
     </div>
   </header>`;
@@ -378,13 +379,13 @@ function headTemplate() {
 
 function helpTemplate() {
   return html`<dialog id="help" aria-labelledby="help-title">
-    <h2 id="help-title">Keyboard</h2>
+    <h2 id="help-title">Keyboard shortcuts</h2>
     <dl class="keys">${KEYS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
     <form method="dialog"><button>Close</button></form>
   </dialog>`;
 }
 
-// ---- the beginning ----
+// ---- start ----
 
 window.addEventListener('popstate', follow);
 onForgotten((forgotten) => { if (page.api?.token === forgotten) leave(); });
@@ -395,7 +396,7 @@ if (token) {
   try {
     await enter(token);
   } catch (error) {
-    // A token that opens nothing is of no use; a server that is away may come back, and the token stays.
+    // Discards an invalid token, but keeps it while the server is unreachable: a reload signs in again.
     if (error.status === 401) forgetAll();
     page.kind = 'signed-out';
     page.problem = known(error);

@@ -1,4 +1,4 @@
-// Backups of the whole store: those that are there, how far one is that is being made, and one more when it is wanted.
+// Backups of the store: the list, the progress of a running one, and forms that create one.
 
 import { html, nothing } from './lit-html.js';
 import { pause } from './api.js';
@@ -6,7 +6,7 @@ import { bytes, dateTime, fromNow, milliseconds, spanInWords } from './format.js
 import { problemNote, problemText } from './ui.js';
 
 const LOOK_EVERY = 60_000;
-// While one is being made.
+// Interval while a backup is running.
 const WATCH_EVERY = 700;
 const NAMES = { directory: 'Directory' };
 
@@ -14,8 +14,8 @@ export class Backups {
   constructor({ api, update, tell }) {
     Object.assign(this, { api, update, tell });
     this.status = null;
-    this.problem = null;  // why nothing is known of them
-    this.refused = null;  // why one was not made
+    this.problem = null;  // why the status is unknown
+    this.refused = null;  // why the last backup was not created
     this.asked = false;
     this.lookedAt = 0;
     this.stopping = new AbortController();
@@ -25,14 +25,14 @@ export class Backups {
 
   get isRunning() { return this.asked || Boolean(this.status?.running); }
 
-  // The newest that is known, wherever it is.
+  // Returns the newest known backup, in any directory.
   get newest() {
     const [kept] = this.status?.kept ?? [];
     const last = this.status?.last;
     return last && (!kept || last.madeAt > kept.madeAt) ? last : kept;
   }
 
-  // One that was to be there by now is not.
+  // Returns whether a scheduled backup is overdue.
   get isLate() {
     const every = milliseconds(this.status?.every);
     return every !== null && (!this.newest || Date.now() - Date.parse(this.newest.madeAt) > 2 * every);
@@ -55,7 +55,7 @@ export class Backups {
     this.update();
   }
 
-  // Until there is none on its way any more.
+  // Polls the status until no backup is running.
   async #watch() {
     if (this.watching) return;
     this.watching = true;
@@ -73,11 +73,11 @@ export class Backups {
     this.#watch();
     try {
       const { data } = await this.api.post('v1/admin/backups', body);
-      this.tell(`Backed up: ${bytes(data.bytes)} in ${data.directory}.`);
+      this.tell(`Backup created: ${bytes(data.bytes)} in ${data.directory}.`);
     } catch (error) {
-      // Its answer was lost; it may be made all the same, and the list shows it then.
+      // If only the response was lost, the backup is created and appears in the list.
       this.refused = error;
-      if (!this.stopping.signal.aborted) this.tell(`The backup: ${problemText(error)}`);
+      if (!this.stopping.signal.aborted) this.tell(`Backup: ${problemText(error)}`);
     }
     this.asked = false;
     await this.#load();
@@ -105,20 +105,21 @@ export class Backups {
     const { status } = this;
     const every = milliseconds(status.every);
     return html`
-      <p class="hint">${status.directory ? html`One is made every ${every === 86_400_000 ? 'day' : spanInWords(every)} in
-        <bdi>${status.directory}</bdi>, and ${status.keep} are kept.` : html`None are made unasked, as
-        <code>backup.directory</code> is not set.`} The master key is not in them.</p>
+      <p class="hint">${status.directory ? html`A backup is created every
+        ${every === 86_400_000 ? 'day' : spanInWords(every)} in <bdi>${status.directory}</bdi>; the newest ${status.keep} are kept.`
+        : html`Scheduled backups are disabled: <code>backup.directory</code> is not set.`} Backups do not contain the master
+        key.</p>
       ${this.isRunning ? this.#progress() : nothing}
-      ${status.lastError ? html`<p class="note bad" role="alert"><b>The last one failed ${fromNow(status.lastErrorAt)}.</b>
-        ${status.lastError}</p>` : this.isLate && !this.isRunning ? html`<p class="note bad"><b>One is overdue.</b>
-        ${this.newest ? html`The newest was made ${fromNow(this.newest.madeAt)}.` : 'None was made yet.'}</p>` : nothing}
+      ${status.lastError ? html`<p class="note bad" role="alert"><b>The last backup failed ${fromNow(status.lastErrorAt)}.</b>
+        ${status.lastError}</p>` : this.isLate && !this.isRunning ? html`<p class="note bad"><b>Backup overdue.</b>
+        ${this.newest ? html`Newest backup: ${fromNow(this.newest.madeAt)}.` : 'No backup yet.'}</p>` : nothing}
       ${this.#list()}
       ${status.lastError ? nothing : problemNote(this.refused, NAMES)}
-      <details ?open=${!status.directory}><summary>To another directory</summary>
+      <details ?open=${!status.directory}><summary>Back up to another directory</summary>
         <form class="make" @submit=${(e) => this.#makeThere(e)} autocomplete="off">
           <label class="wide">Directory on the server <input name="directory" required placeholder="/mnt/disk/callsign"
             spellcheck="false" autocapitalize="none"></label>
-          <button ?disabled=${this.isRunning}>Back up there</button></form></details>`;
+          <button ?disabled=${this.isRunning}>Back up</button></form></details>`;
   }
 
   #progress() {
@@ -132,9 +133,9 @@ export class Backups {
   #list() {
     const { kept = [], last } = this.status;
     const all = last && !kept.some((each) => each.directory === last.directory) ? [last, ...kept] : kept;
-    if (!all.length) return html`<p class="hint">None was made since the server was started.</p>`;
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="All backups"><table><thead><tr><th scope="col">Made</th>
-      <th scope="col">Size</th><th scope="col">Where</th><th scope="col">By</th></tr></thead>
+    if (!all.length) return html`<p class="hint">No backups since the server started.</p>`;
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="All backups"><table><thead><tr><th scope="col">Created</th>
+      <th scope="col">Size</th><th scope="col">Directory</th><th scope="col">Version</th></tr></thead>
       <tbody>${all.map((each) => html`<tr><th scope="row"><time datetime=${each.madeAt} title=${dateTime(each.madeAt)}>${
         fromNow(each.madeAt)}</time></th><td>${bytes(each.bytes)}</td>
         <td class="path"><bdi>${each.directory}</bdi></td><td>${each.program}</td></tr>`)}</tbody></table></div>`;

@@ -1,4 +1,4 @@
-// Lines over time, drawn by uPlot. What a chart shows is also told: by the figures in its caption, and as a table.
+// Line charts over time, drawn by uPlot. The caption and a table show the same values as text.
 
 import uPlot from './uPlot.esm.js';
 import { html, nothing } from './lit-html.js';
@@ -6,7 +6,7 @@ import { clock, rounded } from './format.js';
 
 const HEIGHT = 168;
 const ROWS = 12;
-// So much time is shown at least.
+// Minimum length of the time axis.
 const SECONDS_MIN = 120;
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -15,7 +15,7 @@ function colour(name) {
 }
 
 export class Timeline {
-  // `lines`: [{ name, column, colour, unit }] of the columns that show() is given.
+  // `lines`: [{ name, column, colour, unit }]; `column` names a column passed to show().
   constructor({ title, lines, update }) {
     Object.assign(this, { title, lines, update });
     this.at = null;  // the row under the pointer
@@ -45,7 +45,7 @@ export class Timeline {
 
   #data() { return [this.columns.at, ...this.lines.map((line) => this.columns[line.column])]; }
 
-  // uPlot makes a day of a single row.
+  // Returns the range of the time axis. For a single row uPlot would show a whole day.
   #span() {
     const { at } = this.columns;
     const last = at[at.length - 1];
@@ -105,7 +105,7 @@ export class Timeline {
         <span class="values">${this.lines.map((line) => html`<span><i class=${line.colour} aria-hidden="true"></i>${line.name}
           <b>${rounded(this.#latest(line.column))}</b>${line.unit ? html` ${line.unit}` : nothing}</span>`)}</span></figcaption>
       ${this.element}
-      <details><summary>As a table</summary>${rows ? this.#table(rows) : html`<p>Nothing was seen yet.</p>`}</details>
+      <details><summary>Table</summary>${rows ? this.#table(rows) : html`<p>No data yet.</p>`}</details>
     </figure>`;
   }
 

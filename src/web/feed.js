@@ -1,21 +1,21 @@
-// Follows the account's changes for as long as somebody looks: from a cursor on, again after each break, and without a
-// connection while the tab is hidden (a browser has few for one server).
+// Follows the account's changes from a cursor, and reconnects after each interruption. Disconnects while the tab is hidden,
+// since a browser limits the connections to one server.
 
 import { pause, Problem } from './api.js';
 
-// The server says something at least every feed.heartbeat, which is seconds; after so long it is taken for gone.
+// The server sends an event at least every feed.heartbeat (seconds). After this silence the page reconnects.
 const SILENCE_MAX = 90_000;
 const RETRY_MIN = 1_000;
 const RETRY_MAX = 30_000;
 const HIDDEN_FOR = 30_000;
 
 export class Feed {
-  // heard(change), begun() when what was missed cannot be told and all is to be read anew, and said(state) with
+  // Calls heard(change); begun() when changes may have been missed and everything must be reloaded; and said(state) with
   // "live", "paused" or "away".
   constructor(api, { heard, begun, said }) {
     Object.assign(this, { api, heard, begun, said, cursor: null });
     this.stopping = new AbortController();
-    this.isLeft = false;  // for another page; the browser may keep this one to come back to
+    this.isLeft = false;  // the page was left; the browser may keep it in the back/forward cache
     this.seen = (event) => {
       if (event.type !== 'visibilitychange') this.isLeft = event.type === 'pagehide';
       this.#wake?.();
@@ -50,7 +50,7 @@ export class Feed {
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (!(error instanceof Problem) && error.name !== 'AbortError' && error.name !== 'TypeError') throw error;
-        // Of another history, or too old: this problem has a cursor that holds, and all is read anew.
+        // The cursor has expired or belongs to another history: get a new one and reload everything.
         if (error.status === 410) this.cursor = null;
         else if (error.status === 401 || error.status === 403 || error.status === 409) return this.said('away', error);
       }

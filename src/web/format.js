@@ -1,17 +1,17 @@
-// Texts for people: instants, spans, counts. Pure.
+// Formats instants, durations, sizes and counts, and parses what users type. Pure functions.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const UNITS = { ms: 1, s: 1_000, m: MINUTE, h: HOUR, d: DAY };
 
-// The API's spans: 1900ms, 41s, 10m, 6h, 7d.
+// Parses a duration of the API, such as 1900ms, 41s, 10m, 6h or 7d. Returns null for any other text.
 export function milliseconds(text) {
   const parts = /^(\d+)(ms|s|m|h|d)$/.exec(text ?? '');
   return parts ? Number(parts[1]) * UNITS[parts[2]] : null;
 }
 
-// A span in as few words as tell it: 380 ms, 1.9 s, 12 min, 2 h 30 min.
+// Formats a duration briefly: 380 ms, 1.9 s, 12 min, 2 h 30 min.
 export function span(ms) {
   if (ms === null || ms === undefined || Number.isNaN(ms)) return '–';
   if (ms < 1) return `${rounded(ms)} ms`;
@@ -24,19 +24,19 @@ export function span(ms) {
   return rest && whole < 10 ? `${whole} ${name} ${rest} ${smallName}` : `${Math.round(ms / large)} ${name}`;
 }
 
-// Of whole days, in a sentence: 30 days.
+// Formats a duration for a sentence: whole days as "30 days", others as span() does.
 export function spanInWords(ms) {
   return ms >= DAY && ms % DAY === 0 ? count(ms / DAY, 'day') : span(ms);
 }
 
-// Two digits that matter below ten, none behind the point above a hundred.
+// Formats a number with at most two decimals below 10, one below 100 and none from 100.
 export function rounded(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
   const digits = value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2;
   return value.toLocaleString(undefined, { maximumFractionDigits: digits });
 }
 
-// 217 kB, 1.2 GB: thousands, as disks are sold.
+// Formats a size in decimal units: 217 kB, 1.2 GB.
 export function bytes(value) {
   let [size, unit] = [Number(value), 'bytes'];
   for (const next of ['kB', 'MB', 'GB', 'TB']) {
@@ -53,7 +53,7 @@ export function count(value, one, many = `${one}s`) {
 const relativeTimes = Object.fromEntries(['long', 'narrow'].map((style) =>
   [style, new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style })]));
 
-// in 3 days, yesterday, 5 minutes ago; where there is little room: 5m ago
+// Formats an instant relative to `now`: in 3 days, yesterday, 5 minutes ago. The style "narrow" gives 5m ago.
 export function fromNow(instant, now = Date.now(), style = 'long') {
   const relative = relativeTimes[style];
   const ms = Date.parse(instant) - now;
@@ -74,7 +74,8 @@ export function clock(instant) {
   return new Date(instant).toLocaleTimeString(undefined, { timeStyle: 'medium' });
 }
 
-// What <input type="datetime-local"> holds, in the reader's own time zone, and back.
+// toInput() and fromInput() convert an instant to the value of <input type="datetime-local">, in the browser's time
+// zone, and back.
 export function toInput(instant) {
   if (!instant) return '';
   const date = new Date(instant);
@@ -89,7 +90,7 @@ export function words(text) {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-// A key, as somebody types it: syn42, "syn 42" and SYN-42 are the same. Empty: this is none.
+// Returns the task key or UUID that a user typed, or '' for any other text. syn42 and "syn 42" give SYN-42.
 export function asKey(text) {
   const trimmed = text.trim();
   const exact = /^[A-Za-z][A-Za-z0-9_]{0,9}(-\d+)?-\d+$/.exec(trimmed);

@@ -1,15 +1,15 @@
-// Series that give no numbers since the store was put back from a backup: where they are, what there is to do, and where
-// each goes on.
+// Series that are held after a restore from a backup: what the backup has of each, the steps to take, and a form to
+// resume each.
 
 import { html, nothing } from './lit-html.js';
 import { count } from './format.js';
 import { problemNote } from './ui.js';
 
-// Accounts that are asked when nobody says that there are any; and at once.
+// Maximum number of accounts queried while the number of held series is unknown; and of concurrent queries.
 const ASKED_MAX = 100;
 const AT_ONCE = 4;
 const SHOWN_MAX = 20;
-const NAMES = { at: 'Goes on at' };
+const NAMES = { at: 'Resume at' };
 
 export class HeldSeries {
   constructor({ api, update, tell }) {
@@ -19,7 +19,7 @@ export class HeldSeries {
     this.wanted = 0;
   }
 
-  // Finds as many as there are; `held`: so many, or undefined where nobody says.
+  // Queries accounts until all held series are found. `held` is their number; undefined if there are no metrics.
   async look(accounts, held) {
     this.wanted = held ?? 0;
     if (held === 0) {
@@ -27,7 +27,7 @@ export class HeldSeries {
       return this.asked.clear();
     }
     const most = held === undefined ? ASKED_MAX : accounts.length;
-    // Somebody else has let one go on.
+    // Another client has resumed a series.
     if (held < this.rows.length) await this.#ask([...new Set(this.rows.map((row) => row.account))]);
     const left = accounts.slice(0, most).filter((each) => !this.asked.has(each.accountId));
     while (left.length && !this.isLooking && !(held <= this.rows.length)) {
@@ -36,13 +36,13 @@ export class HeldSeries {
     return undefined;
   }
 
-  // The account is looked at: its series are to be known, whoever was asked before.
+  // Queries a selected account, even if it was queried before.
   lookAt(account) { return this.#ask([account]); }
 
   async #ask(accounts) {
     this.isLooking = true;
     await Promise.all(accounts.map(async (account) => {
-      // The numbers of one whose tasks live elsewhere are there.
+      // Series of remote accounts are never held: the remote server has their numbers.
       this.asked.add(account.accountId);
       if (account.remote) return;
       try {
@@ -56,7 +56,7 @@ export class HeldSeries {
           busy: false });
         this.rows = [...others, ...found.map(rowOf)];
       } catch (error) {
-        // It is asked again when there are still more than were found.
+        // Query the account again later, while fewer series were found than are held.
         if (error.isPassing) this.asked.delete(account.accountId);
       }
     }));
@@ -68,9 +68,9 @@ export class HeldSeries {
     event.preventDefault();
     const at = Number(row.at);
     const { account, series } = row;
-    const gap = at === series.next + 1 ? `${series.next} is` : `${series.next} to ${at - 1} are`;
-    const leaves = at > series.next ? ` What nobody brings of the numbers before it is nobody’s: ${gap} left out.` : '';
-    if (!confirm(`${series.prefix} of ${account.name} goes on at ${series.prefix}-${at}.${leaves}`)) return;
+    const gap = at === series.next + 1 ? `Number ${series.next} is` : `Numbers ${series.next} to ${at - 1} are`;
+    const leaves = at > series.next ? ` ${gap} skipped unless found on a device.` : '';
+    if (!confirm(`Resume ${series.prefix} of ${account.name} at ${series.prefix}-${at}?${leaves}`)) return;
     row.busy = true;
     row.problem = null;
     this.update();
@@ -78,13 +78,13 @@ export class HeldSeries {
       const path = `v1/admin/accounts/${encodeURIComponent(account.name)}/series/${series.prefix}/resume`;
       await this.api.post(path, { at });
       this.#drop(row);
-      this.tell(`${series.prefix} of ${account.name} goes on at ${at}.`);
+      this.tell(`${series.prefix} of ${account.name} resumed at ${at}.`);
     } catch (error) {
       row.problem = error;
       if (error.code === 'series-not-held') {
-        // Somebody else was there before, or its devices have come back.
+        // Another client resumed the series, or the expected devices have returned.
         this.#drop(row);
-        this.tell(`${series.prefix} of ${account.name} goes on already.`);
+        this.tell(`${series.prefix} of ${account.name} is already resumed.`);
       }
     }
     row.busy = false;
@@ -104,16 +104,16 @@ export class HeldSeries {
     if (!many) return nothing;
     return html`<section id="held" class="note held" aria-labelledby="held-title">
       <h2 id="held-title">${count(many, 'series', 'series')} held since a restore</h2>
-      <p>This server was put back from a backup. Numbers that were given after it may be on a device, in a mail, on a
-        whiteboard; so that none is given twice, these series give none.</p>
-      <ol><li>Sync each device that is expected: <code>task sync</code>. Tasks that are newer than the backup come back with
-          their keys; when all devices have come and one was newer, its series go on by themselves.</li>
-        <li>Revoke devices that are lost.</li>
-        <li>Otherwise say where a series goes on: behind the highest number that anybody knows of.</li></ol>
+      <p>This server was restored from a backup. Numbers assigned after the backup may be in use. To avoid duplicates,
+        these series assign no numbers until they are resumed.</p>
+      <ol><li>Sync each expected device: <code>task sync</code>. Tasks newer than the backup return with their keys. When all
+          expected devices of an account have synced and one was newer, its series resume automatically.</li>
+        <li>Revoke lost devices.</li>
+        <li>Otherwise resume each series after the highest number known to be in use.</li></ol>
       ${this.rows.slice(0, SHOWN_MAX).map((row) => this.#row(row))}
-      ${this.rows.length > SHOWN_MAX ? html`<p class="hint">${this.rows.length - SHOWN_MAX} more are shown as these go on.</p>`
+      ${this.rows.length > SHOWN_MAX ? html`<p class="hint">${this.rows.length - SHOWN_MAX} more are shown as these are resumed.</p>`
         : nothing}
-      ${this.isLooking ? html`<p class="hint">Looking for them.</p>` : nothing}
+      ${this.isLooking ? html`<p class="hint">Searching for held series.</p>` : nothing}
     </section>`;
   }
 
@@ -122,12 +122,12 @@ export class HeldSeries {
     const name = `${series.prefix} of ${account.name}`;
     return html`<form class="make" aria-label=${name} @submit=${(e) => this.#resume(e, row)} autocomplete="off">
       <p class="what"><span class="key">${series.prefix}</span> <span class="of">of <b><bdi>${account.name}</bdi></b></span>
-        <span class="hint">${series.next > 1 ? html`the backup has ${series.prefix}-${series.next - 1}`
-          : 'the backup has none of it'}${expected.length ? html`; expected:
+        <span class="hint">${series.next > 1 ? html`last in the backup: ${series.prefix}-${series.next - 1}`
+          : 'none in the backup'}${expected.length ? html`; expected devices:
           ${expected.map((each, i) => html`${i ? ', ' : ''}<bdi>${each}</bdi>`)}` : nothing}</span></p>
-      <label>Goes on at <input name="at" type="number" required min=${series.next} max="999999999999" inputmode="numeric"
-        .value=${row.at} @input=${(e) => { row.at = e.target.value; }} aria-label=${`${name} goes on at`}></label>
-      <button ?disabled=${row.busy}>Go on</button>
+      <label>Resume at <input name="at" type="number" required min=${series.next} max="999999999999" inputmode="numeric"
+        .value=${row.at} @input=${(e) => { row.at = e.target.value; }} aria-label=${`Resume at, ${name}`}></label>
+      <button ?disabled=${row.busy}>Resume</button>
       ${problemNote(row.problem, NAMES)}</form>`;
   }
 }

@@ -1,5 +1,5 @@
-// How long clients take to retry, with the window of the reaper on it: drag it, and see what that window would have done.
-// Keys, and those who do not see it, have a slider for it: its focus is shown at the line's head.
+// Histogram of retry times with the reaper's window as a line. Dragging the line shows what another window would have done.
+// A visually hidden slider does the same for keyboards and screen readers; its focus is shown at the top of the line.
 
 import { html, nothing, render, svg } from './lit-html.js';
 import { count, milliseconds, rounded, span } from './format.js';
@@ -16,7 +16,7 @@ export class Histogram {
     this.element.className = 'histogram';
     this.width = 640;
     this.model = null;
-    this.chosen = null;  // index of a stop; null: the window in force
+    this.chosen = null;  // index of a stop; null: the current window
     new ResizeObserver(([entry]) => {
       const width = Math.round(entry.contentRect.width);
       if (width > 0 && width !== this.width) {
@@ -38,7 +38,7 @@ export class Histogram {
     return this.chosen ?? this.model.stops.findIndex((stop) => stop.ms === this.model.inForce);
   }
 
-  // From the shortest that is to be seen to the longest, with room at both ends.
+  // Returns the shortest and the longest duration of the axis in ms, with a margin at both ends.
   get #range() {
     const { buckets, inForce, stops, wanted } = this.model;
     const first = buckets[0]?.at ?? 1000;
@@ -79,12 +79,12 @@ export class Histogram {
     if (this.model) render(this.#template(), this.element);
   }
 
-  // What the slider says to those who do not see it, and the line below to all.
+  // Returns the effect of a window and of the current one, and the slider's text.
   #says(index) {
     const { stops, inForce } = this.model;
     const { failed, pending } = outcome(this.model, stops[index].ms);
     const now = outcome(this.model, inForce);
-    const tells = `${span(stops[index].ms)}: ${count(failed, 'slot')} failed too early, ${rounded(pending)} pending at a time`;
+    const tells = `${span(stops[index].ms)}: ${count(failed, 'slot')} failed too early, ${rounded(pending)} pending on average`;
     return { failed, pending, now, tells };
   }
 
@@ -97,18 +97,18 @@ export class Histogram {
       <svg width=${this.width} height=${HEIGHT} viewBox="0 0 ${this.width} ${HEIGHT}" aria-hidden="true"
         @pointerdown=${(e) => this.#drag(e)} @pointermove=${(e) => this.#drag(e)}
         @pointerup=${() => { this.held = null; }} @pointercancel=${() => { this.held = null; }}>${this.#picture(index)}</svg>
-      <input type="range" class="unseen" aria-label="The window" min="0" max=${stops.length - 1} step="1"
+      <input type="range" class="unseen" aria-label="Window" min="0" max=${stops.length - 1} step="1"
         .value=${String(index)} aria-valuetext=${tells} @input=${(e) => this.#choose(Number(e.target.value))}>
-      <p class="window">A window of <b>${span(stops[index].ms)}</b>${isOther ? '' : ', as it is'}</p>
+      <p class="window">Window: <b>${span(stops[index].ms)}</b>${isOther ? '' : ' (current)'}</p>
       <dl class="would">
-        <div class=${failed > 0 ? 'some' : ''}><dt>failed though the client came back</dt><dd>${rounded(failed)}
-          ${isOther ? html`<span>as it is: ${rounded(now.failed)}</span>` : nothing}</dd></div>
-        <div><dt>pending at a time</dt><dd>${rounded(pending)}
-          ${isOther ? html`<span>as it is: ${rounded(now.pending)}</span>` : nothing}</dd></div>
+        <div class=${failed > 0 ? 'some' : ''}><dt>slots failed too early</dt><dd>${rounded(failed)}
+          ${isOther ? html`<span>current: ${rounded(now.failed)}</span>` : nothing}</dd></div>
+        <div><dt>slots pending on average</dt><dd>${rounded(pending)}
+          ${isOther ? html`<span>current: ${rounded(now.pending)}</span>` : nothing}</dd></div>
       </dl>
-      ${isOther ? html`<p class="hint">To have it, set <code>window = "${stops[index].text}"</code> under <code>[reaper]</code>
-        and send the server SIGHUP. <button type="button" class="quiet" @click=${() => { this.chosen = null; this.#draw(); }}>
-        Back to ${span(inForce)}</button></p>` : nothing}`;
+      ${isOther ? html`<p class="hint">To apply it, set <code>window = "${stops[index].text}"</code> under <code>[reaper]</code>
+        and send SIGHUP to callsignd. <button type="button" class="quiet" @click=${() => { this.chosen = null; this.#draw(); }}>
+        Reset to ${span(inForce)}</button></p>` : nothing}`;
   }
 
   #picture(index) {
@@ -128,7 +128,7 @@ export class Histogram {
     });
     const line = (ms, name, kind, y) => {
       const x = this.#x(ms);
-      // Out of the handle's way, and not beyond the edge.
+      // Places the text away from the handle and inside the chart.
       const toHandle = this.#x(window) - x;
       const isRight = x > this.width - 110 || (toHandle > 0 && toHandle < 80);
       return svg`<g class=${kind}><line x1=${x} x2=${x} y1=${y + 4} y2=${floor}></line>
@@ -140,10 +140,10 @@ export class Histogram {
       ${ticks.filter((_, i) => i % every === 0).map((ms) => svg`<text class="tick-text" x=${this.#x(ms)} y=${HEIGHT - 7}
         text-anchor="middle">${span(ms)}</text>`)}
       ${columns}
-      ${all.length ? nothing : svg`<text x=${this.width / 2} y=${HEIGHT / 2} text-anchor="middle">No retries were seen yet</text>`}
+      ${all.length ? nothing : svg`<text x=${this.width / 2} y=${HEIGHT / 2} text-anchor="middle">No retries yet</text>`}
       ${p50 === null ? nothing : line(p50, `p50 ${span(p50)}`, 'quantile', 30)}
       ${p99 === null ? nothing : line(p99, `p99 ${span(p99)}`, 'quantile', 15)}
-      ${window === inForce ? nothing : line(inForce, `in force ${span(inForce)}`, 'in-force', 0)}
+      ${window === inForce ? nothing : line(inForce, `current ${span(inForce)}`, 'in-force', 0)}
       <g class="handle"><line x1=${x} x2=${x} y1="14" y2=${floor}></line>
         <rect x=${x - 9} y="0" width="18" height="22" rx="6"></rect>
         <path d="M${x - 2.5} 6v10M${x + 2.5} 6v10"></path></g>`;

@@ -1,7 +1,7 @@
-// What the server counts (/metrics, Prometheus' text format), kept for as long as somebody looks: counters become rates,
-// buckets become quantiles. Pure.
+// Samples of the server's metrics (/metrics, Prometheus' text format), kept while the tab is open. Counters become rates,
+// buckets become quantiles. Pure functions.
 
-// name{labels} -> value, as the lines have them.
+// Returns the values by name{labels}.
 export function parse(text) {
   const values = new Map();
   for (const line of text.split('\n')) {
@@ -23,7 +23,7 @@ function family(values, name, key) {
   return found;
 }
 
-// What is kept of one look.
+// Returns what is kept of one scrape.
 export function sampleOf(values, at) {
   const histogram = (name) => ({
     count: values.get(`${name}_count`) ?? 0,
@@ -50,8 +50,8 @@ function packed({ count, sum, buckets }) {
   return { count, sum, buckets: buckets.map(([le, n]) => [le === Infinity ? null : le, n]) };
 }
 
-// The duration (or size) that a part of what was counted between two looks did not exceed: within its bucket by
-// proportion, as Prometheus does it. null: nothing was counted.
+// Returns the quantile `q` of what was counted between two samples, interpolated within its bucket as Prometheus does.
+// Returns null if nothing was counted.
 export function quantile(q, before, after) {
   const total = after.count - before.count;
   if (total <= 0 || after.buckets.length !== before.buckets.length) return null;
@@ -70,8 +70,8 @@ export function quantile(q, before, after) {
   return edge;
 }
 
-// One column for each thing that is drawn, one row for each look but the first. After a restart, and where nothing was
-// counted, there is a gap.
+// Returns the columns of the charts, with a row for each sample but the first. Values are null after a restart of the
+// server and where nothing was counted.
 export function columns(samples) {
   const found = { at: [], created: [], retried: [], refused: [], p50: [], p99: [], batch: [], queue: [] };
   for (let i = 1; i < samples.length; i += 1) {

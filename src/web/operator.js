@@ -1,4 +1,4 @@
-// For operators: how the server does, what the reaper does, who has an account and what opens it.
+// The view of operators: status, reaper, accounts, operator tokens, backups and held series.
 
 import { html, nothing } from './lit-html.js';
 import { Accounts } from './accounts.js';
@@ -14,13 +14,13 @@ import { SecretDialog, Tokens } from './tokens.js';
 import { announce, problemNote, problemText } from './ui.js';
 
 const LOOK_EVERY = 5_000;
-// Where there are no metrics, whether there are some now.
+// Interval of requests for metrics while they are unavailable.
 const METRICS_AGAIN = 60_000;
-// An hour of looks.
+// One hour of samples.
 const SAMPLES_MAX = 720;
 const SWEEPS_MAX = 20;
 const STATES = { pending: 'Pending', in_flight: 'In flight', committed: 'Committed', failed: 'Failed' };
-const CLASSES = { here: 'Accounts here', elsewhere: 'Accounts elsewhere' };
+const CLASSES = { here: 'local accounts', elsewhere: 'remote accounts' };
 
 export class OperatorView {
   constructor({ api, update, tell }) {
@@ -30,19 +30,19 @@ export class OperatorView {
     this.reaper = null;
     this.problem = null;
     this.ready = null;  // { is, why }
-    this.noMetrics = null;  // why there are none
+    this.noMetrics = null;  // the problem of the last request for them
     this.countedAt = 0;
     this.sweeping = false;
     this.histograms = new Map();
-    this.creates = new Timeline({ title: 'Creations a second', update, lines: [
+    this.creates = new Timeline({ title: 'Creations per second', update, lines: [
       { name: 'Created', column: 'created', colour: 'accent' },
       { name: 'Retried', column: 'retried', colour: 'series-2' },
-      { name: 'Refused', column: 'refused', colour: 'series-3' }] });
+      { name: 'Rejected', column: 'refused', colour: 'series-3' }] });
     this.commits = new Timeline({ title: 'Commit latency', update, lines: [
       { name: 'p99', column: 'p99', colour: 'accent', unit: 'ms' },
       { name: 'p50', column: 'p50', colour: 'series-3', unit: 'ms' }] });
     this.batches = new Timeline({ title: 'Batch size', update, lines: [
-      { name: 'Commands', column: 'batch', colour: 'accent', unit: 'a commit' }] });
+      { name: 'Commands', column: 'batch', colour: 'accent', unit: 'per commit' }] });
     this.secret = new SecretDialog();
     this.backups = new Backups({ api, update, tell });
     this.held = new HeldSeries({ api, update, tell });
@@ -62,7 +62,7 @@ export class OperatorView {
     for (const chart of [this.creates, this.commits, this.batches]) chart.stop();
   }
 
-  // ---- looking ----
+  // ---- polling ----
 
   async #look() {
     while (!this.stopping.signal.aborted) {
@@ -85,7 +85,7 @@ export class OperatorView {
     if (this.accounts.rows) this.held.look(this.accounts.rows, this.noMetrics ? undefined : this.latest?.held);
   }
 
-  // They may be on a port of their own, and a proxy may keep them from browsers: the rest goes on without.
+  // Metrics may be on a separate port, or a proxy may block them. The rest of the page works without them.
   async #metrics() {
     if (this.noMetrics && Date.now() - this.countedAt < METRICS_AGAIN) return '';
     this.countedAt = Date.now();
@@ -102,8 +102,8 @@ export class OperatorView {
   #showReady({ value, reason }) {
     const was = this.ready;
     if (value) this.ready = { is: true, why: '' };
-    else if (reason.code === 'offline') this.ready = { is: false, why: 'It cannot be reached.' };
-    else this.ready = { is: false, why: problemText(reason) };
+    else if (reason.code === 'offline') this.ready = { is: false, why: 'Server unreachable.' };
+    else this.ready = { is: false, why: reason.code === 'not-ready' ? reason.detail : problemText(reason) };
     if (was && was.is !== this.ready.is) announce(this.ready.is ? 'The server is ready again.' : `Not ready. ${this.ready.why}`);
   }
 
@@ -133,8 +133,8 @@ export class OperatorView {
     this.update();
     try {
       const { data } = await this.api.post('v1/admin/reaper/sweep');
-      this.tell(`Swept: ${count(data.scanned, 'slot')} looked at, ${data.committed} committed, ${data.failed} failed, ` +
-        `${data.forgotten} forgotten.`);
+      this.tell(`Sweep finished: ${count(data.scanned, 'slot')} scanned, ${data.committed} committed, ${data.failed} failed, ` +
+        `${data.forgotten} expired.`);
       await this.#lookOnce();
     } catch (error) {
       this.problem = error;
@@ -147,7 +147,7 @@ export class OperatorView {
 
   template() {
     return html`<div class="operator">
-      <nav aria-label="On this page"><a href="#overview" @click=${jump}>Overview</a> <a href="#reaper" @click=${jump}>Reaper</a>
+      <nav aria-label="On this page"><a href="#overview" @click=${jump}>Status</a> <a href="#reaper" @click=${jump}>Reaper</a>
         <a href="#accounts" @click=${jump}>Accounts</a> <a href="#tokens" @click=${jump}>Tokens</a>
         <a href="#backups" @click=${jump}>Backups</a></nav>
       ${this.held.template()}
@@ -156,8 +156,8 @@ export class OperatorView {
       ${this.#reaper()}
       <section id="accounts" aria-labelledby="accounts-title" tabindex="-1">${this.accounts.template()}</section>
       <section id="tokens" aria-labelledby="tokens-title" tabindex="-1">
-        <h2 id="tokens-title">Operators’ tokens</h2>
-        <p class="hint">Whoever has one may do all that is on this page.</p>
+        <h2 id="tokens-title">Operator tokens</h2>
+        <p class="hint">An operator token permits everything on this page.</p>
         ${this.tokens.template()}
       </section>
       <section id="backups" aria-labelledby="backups-title" tabindex="-1">${this.backups.template()}</section>
@@ -172,21 +172,21 @@ export class OperatorView {
     const grown = latest && first !== latest ? (name) => (latest.creates[name] ?? 0) - (first.creates[name] ?? 0) : () => 0;
     const { newest, isLate } = this.backups;
     return html`<section id="overview" aria-labelledby="overview-title" tabindex="-1">
-      <div class="section-head"><h1 id="overview-title" tabindex="-1">How the server does</h1>${this.#readiness()}</div>
+      <div class="section-head"><h1 id="overview-title" tabindex="-1">Status</h1>${this.#readiness()}</div>
       <dl class="tiles">
         ${latest ? tile('Created, last minute', grown('created').toLocaleString()) : nothing}
-        ${tile('Pending', this.reaper ? this.reaper.pending.toLocaleString() : '–')}
+        ${tile('Pending slots', this.reaper ? this.reaper.pending.toLocaleString() : '–')}
         ${latest ? html`${tile('Commit, p99', commits === null ? '–' : span(commits * 1000))}
-          ${tile('Waiting in the queue', latest.queue.toLocaleString())}
+          ${tile('Queued commands', latest.queue.toLocaleString())}
           ${tile('Connections', latest.connections.toLocaleString())}
-          ${tile('Following changes', latest.followers.toLocaleString())}` : nothing}
+          ${tile('Followers', latest.followers.toLocaleString())}` : nothing}
         ${tile('Newest backup', newest ? fromNow(newest.madeAt, Date.now(), 'narrow') : 'none', isLate)}
       </dl>
       ${this.noMetrics ? this.#withoutMetrics() : nothing}
       <div class="charts">${this.noMetrics ? nothing
         : html`${this.creates.template()}${this.commits.template()}${this.batches.template()}`}${this.#slots()}</div>
-      ${this.noMetrics ? nothing : html`<p class="hint">Looked at every ${LOOK_EVERY / 1000} seconds, since this tab was
-        opened; an hour is kept. ${latest?.version ? `Callsign ${latest.version}.` : ''}</p>`}
+      ${this.noMetrics ? nothing : html`<p class="hint">Updated every ${LOOK_EVERY / 1000} seconds while this tab is
+        open; the last hour is shown. ${latest?.version ? `Callsign ${latest.version}.` : ''}</p>`}
     </section>`;
   }
 
@@ -198,12 +198,12 @@ export class OperatorView {
 
   #withoutMetrics() {
     const isElsewhere = this.noMetrics.status === 404;
-    return html`<div class="note"><p><b>Creations, commits and connections are not shown here.</b>
-      ${isElsewhere ? html`This server has its metrics on a port of their own (<code>metrics.listen</code>): Prometheus has them,
-        and this page has not.` : html`The page may not read <code>/metrics</code>: ${problemText(this.noMetrics)}`}</p></div>`;
+    return html`<div class="note"><p><b>Metrics unavailable: creations, commits and connections are not shown.</b>
+      ${isElsewhere ? html`The server has them on a separate port (<code>metrics.listen</code>), which this page cannot read.`
+        : html`This page cannot read <code>/metrics</code>: ${problemText(this.noMetrics)}`}</p></div>`;
   }
 
-  // Without metrics, what the reaper knows of them.
+  // Without metrics, shows only the states that the reaper's status contains.
   #slots() {
     const waiting = this.reaper?.inFlight ?? [];
     if (!this.latest && !this.reaper) return nothing;
@@ -228,14 +228,15 @@ export class OperatorView {
       <div class="section-head"><h2 id="reaper-title">Reaper</h2>
         <button type="button" ?disabled=${this.sweeping} @click=${() => this.#sweep()}>Sweep now</button></div>
       <p class="advice">${reaper.advice}</p>
-      ${reaper.clockBehind ? html`<p class="note bad"><b>The clock is behind the store by ${reaper.clockBehind}.</b></p>` : nothing}
+      ${reaper.clockBehind ? html`<p class="note bad"><b>Wall clock is behind store time by ${reaper.clockBehind}.</b>
+        Check the system clock.</p>` : nothing}
       ${reaper.windows.map((each) => this.#window(each, reaper.windows.length > 1))}
       ${this.#sweepTable()}
       <dl class="facts">
-        <div><dt>Window</dt><dd>${reaper.windowSetting === 'auto' ? 'auto, chosen of what is seen' : `${reaper.windowSetting}, as configured`}</dd></div>
+        <div><dt>Window</dt><dd>${reaper.windowSetting === 'auto' ? 'auto, from observed retries' : `${reaper.windowSetting}, fixed`}</dd></div>
         <div><dt>Interval</dt><dd>${reaper.interval}</dd></div>
         <div><dt>Retention</dt><dd>${reaper.retention}</dd></div>
-        <div><dt>Late retries</dt><dd>${reaper.lateRetries.toLocaleString()} since the start</dd></div>
+        <div><dt>Late retries</dt><dd>${reaper.lateRetries.toLocaleString()} since the server started</dd></div>
         ${reaper.oldestPending ? html`<div><dt>Oldest pending</dt><dd>${fromNow(reaper.oldestPending)}</dd></div>` : nothing}
       </dl>
     </section>`;
@@ -243,18 +244,18 @@ export class OperatorView {
 
   #window(each, isOneOfMore) {
     return html`<figure class="window-figure">
-      <figcaption><span class="title">How long clients take to retry${isOneOfMore ? `: ${CLASSES[each.accounts]}` : ''}</span>
-        <span class="values"><span>${count(each.samples, 'retry', 'retries')} seen</span>
+      <figcaption><span class="title">Retry times${isOneOfMore ? `: ${CLASSES[each.accounts]}` : ''}</span>
+        <span class="values"><span>${count(each.samples, 'retry', 'retries')} observed</span>
           <span>p50 <b>${each.p50 ? span(ms(each.p50)) : '–'}</b></span><span>p90 <b>${each.p90 ? span(ms(each.p90)) : '–'}</b></span>
           <span>p99 <b>${each.p99 ? span(ms(each.p99)) : '–'}</b></span>
           <span>window <b>${span(ms(each.window))}</b></span></span></figcaption>
       ${this.histograms.get(each.accounts).element}
       <p class="hint">${each.because}</p>
-      <details><summary>Other windows, as a table</summary>
-        <table><thead><tr><th scope="col">Window</th><th scope="col">Failed too early</th><th scope="col">Pending at a time</th></tr></thead>
-        <tbody>${each.others.map((other) => html`<tr><th scope="row">${other.window}${other.window === each.window ? ', in force' : ''}</th>
+      <details><summary>Table of other windows</summary>
+        <table><thead><tr><th scope="col">Window</th><th scope="col">Failed too early</th><th scope="col">Pending on average</th></tr></thead>
+        <tbody>${each.others.map((other) => html`<tr><th scope="row">${other.window}${other.window === each.window ? ', current' : ''}</th>
           <td>${other.failedRetried.toLocaleString()}</td><td>${rounded(Number(other.pending))}</td></tr>`)}</tbody></table></details>
-      <details><summary>Retries, as a table</summary>
+      <details><summary>Table of retries</summary>
         <table><thead><tr><th scope="col">Up to</th><th scope="col">Retries</th></tr></thead>
         <tbody>${(each.retries ?? []).map((bucket) => html`<tr><th scope="row">${span(ms(bucket.upTo))}</th>
           <td>${rounded(Number(bucket.retries))}</td></tr>`)}</tbody></table></details>
@@ -262,12 +263,12 @@ export class OperatorView {
   }
 
   #sweepTable() {
-    return html`<h3>Last sweeps</h3>
-      ${this.sweeps.length ? html`<div class="scroll" tabindex="0" role="region" aria-label="Last sweeps"><table><thead><tr><th scope="col">When</th>
-        <th scope="col">Looked at</th><th scope="col">Committed</th><th scope="col">Failed</th><th scope="col">Forgotten</th></tr></thead>
+    return html`<h3>Recent sweeps</h3>
+      ${this.sweeps.length ? html`<div class="scroll" tabindex="0" role="region" aria-label="Recent sweeps"><table><thead><tr><th scope="col">Time</th>
+        <th scope="col">Scanned</th><th scope="col">Committed</th><th scope="col">Failed</th><th scope="col">Expired</th></tr></thead>
         <tbody>${this.sweeps.map((sweep) => html`<tr><th scope="row"><time datetime=${sweep.at} title=${dateTime(sweep.at)}>${
           new Date(sweep.at).toLocaleTimeString()}</time></th><td>${sweep.scanned}</td><td>${sweep.committed}</td>
-          <td>${sweep.failed}</td><td>${sweep.forgotten}</td></tr>`)}</tbody></table></div>` : html`<p class="hint">None yet.</p>`}`;
+          <td>${sweep.failed}</td><td>${sweep.forgotten}</td></tr>`)}</tbody></table></div>` : html`<p class="hint">No sweeps yet.</p>`}`;
   }
 }
 

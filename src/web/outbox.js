@@ -1,5 +1,5 @@
-// Creations that are not answered yet. Each keeps its idempotency key until it is: whatever is lost in between, sending
-// it again makes no second task. They outlive a reload of the tab.
+// Task creations without a final response. Each keeps its idempotency key across retries, so a retry never creates a
+// second task. Creations survive a reload of the tab.
 
 import { pause, Problem } from './api.js';
 import { remember, remembered } from './session.js';
@@ -8,7 +8,7 @@ const RETRY_MIN = 1_000;
 const RETRY_MAX = 30_000;
 
 export class Outbox {
-  // changed() whenever there is something to show; created(receipt, body) when a task has its number.
+  // Calls changed() after every change of a creation, and created(receipt, body) once the server has created the task.
   constructor(api, { changed, created }) {
     Object.assign(this, { api, changed, created });
     this.waiting = remembered('creates', []).map((each) => ({ ...each, state: 'waiting', problem: null }));
@@ -25,7 +25,7 @@ export class Outbox {
     this.#send(creation);
   }
 
-  // After a definite no: with a new key where the old one has failed for good, else with the same.
+  // Retries a rejected creation: with a new key if the former one failed permanently, otherwise with the same key.
   again(creation) {
     if (creation.problem?.code === 'slot-failed') creation.key = randomKey();
     creation.problem = null;
@@ -65,7 +65,7 @@ export class Outbox {
   }
 }
 
-// 128 bits. crypto.randomUUID is there over TLS and on this machine alone.
+// Returns 128 random bits in hexadecimal. crypto.randomUUID exists only over TLS and on loopback addresses.
 function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,5 +1,5 @@
-// The token of the person who reads the page. It is kept for this tab alone, unless the person asks for more; it is in
-// no address, and signing out forgets it with all else that was kept.
+// Stores the user's token, for this tab only unless the user chooses to stay signed in. The token is never part of an
+// address. Signing out deletes it with all other stored data.
 
 const TOKEN = 'callsign.token';
 
@@ -12,7 +12,7 @@ export function keepToken(token, staySignedIn) {
   (staySignedIn ? localStorage : sessionStorage).setItem(TOKEN, token);
 }
 
-// Another tab that stays signed in with the same token has signed out.
+// Calls told(token) when another tab that stays signed in has signed out.
 export function onForgotten(told) {
   window.addEventListener('storage', (event) => {
     if (event.storageArea === localStorage && event.key === TOKEN && event.newValue === null) told(event.oldValue);
@@ -27,7 +27,7 @@ export function forgetAll() {
   }
 }
 
-// What a tab remembers over a reload, as JSON.
+// Returns a value that was stored in this tab as JSON, or `otherwise`. Survives a reload.
 export function remembered(name, otherwise) {
   try {
     return JSON.parse(sessionStorage.getItem(`callsign.${name}`)) ?? otherwise;
@@ -40,6 +40,6 @@ export function remember(name, value) {
   try {
     sessionStorage.setItem(`callsign.${name}`, JSON.stringify(value));
   } catch {
-    // There is no room. What the tab has in memory goes on.
+    // Storage is full or disabled: the value stays in memory only.
   }
 }

@@ -1,4 +1,4 @@
-// One task: its key, to be said and passed on; its fields, to be edited without losing what others changed meanwhile.
+// One task: its key, with a link to copy, and a form that does not overwrite concurrent changes by other clients.
 
 import { html, nothing } from './lit-html.js';
 import { ROOT } from './api.js';
@@ -6,7 +6,7 @@ import { dateTime, fromInput, fromNow, toInput, words } from './format.js';
 import { announce, copyText, icon, problemNote } from './ui.js';
 import { keyParts, meta, nameOf, refOf } from './tasks.js';
 
-// `text` is what the form holds of a task, `value` what a patch says for it; an empty text removes the field.
+// `text` gives the form's text of a field, `value` the patch's value of that text. An empty text removes the field.
 const same = (text) => text;
 const FIELDS = [
   { name: 'description', label: 'Description', text: (t) => t.description ?? '', value: same },
@@ -16,26 +16,26 @@ const FIELDS = [
   { name: 'due', label: 'Due', text: (t) => toInput(t.due), value: fromInput, instant: true },
   { name: 'wait', label: 'Wait until', text: (t) => toInput(t.wait), value: fromInput, instant: true },
   { name: 'scheduled', label: 'Scheduled', text: (t) => toInput(t.scheduled), value: fromInput, instant: true },
-  { name: 'until', label: 'Gone after', text: (t) => toInput(t.until), value: fromInput, instant: true },
+  { name: 'until', label: 'Expires', text: (t) => toInput(t.until), value: fromInput, instant: true },
   { name: 'depends', label: 'Depends on', text: (t, keys) => (t.depends ?? []).map((id) => keys.get(id) ?? id).join(' '),
     value: words },
 ];
 const NAMES = Object.fromEntries(FIELDS.map((field) => [field.name, field.label]));
-// Out of sight where they say nothing.
+// Fields that are collapsed while all of them are empty.
 const RARE = ['wait', 'scheduled', 'until', 'depends'];
-// Tasks it depends on whose keys are looked up.
+// Maximum number of dependencies whose keys are looked up.
 const DEPENDS_MAX = 20;
 
 export class TaskView {
   constructor({ api, ref, update, goTo, close, act, tell }) {
     Object.assign(this, { api, ref, update, goTo, close, act, tell });
     this.task = null;
-    this.problem = null;  // why there is none to show
-    this.refused = null;  // why something was not done
+    this.problem = null;  // why the task cannot be shown
+    this.refused = null;  // why the last change was rejected
     this.keys = new Map();
     this.form = {};
     this.conflict = null;
-    this.newer = null;  // a change that came while the form was being edited
+    this.newer = null;  // a change that arrived while the form was being edited
     this.busy = false;
     this.load();
   }
@@ -71,7 +71,7 @@ export class TaskView {
       try {
         this.keys.set(id, refOf((await this.api.get(`v1/tasks/${id}`)).data));
       } catch {
-        // It is shown by its UUID.
+        // The dependency is shown by its UUID.
       }
     }));
     if (!dirty) this.form = this.#formOf(this.task);
@@ -84,13 +84,13 @@ export class TaskView {
 
   get isDirty() { return this.task !== null && this.#dirtyFields().length > 0; }
 
-  // ---- what the feed tells ----
+  // ---- changes from the feed ----
 
   heard(change) {
     if (!this.task || change.task.uuid !== this.task.uuid || change.seq <= this.task.seq) return;
     if (change.purged) {
       this.task = null;
-      this.problem = { title: `${nameOf(change.task)} was deleted for good`, detail: 'Its number stays its own.' };
+      this.problem = { title: `${nameOf(change.task)} permanently deleted`, detail: 'Its number is not reused.' };
     } else if (this.isDirty || this.conflict) {
       this.newer = change;
     } else {
@@ -132,7 +132,7 @@ export class TaskView {
     if (this.conflict) requestAnimationFrame(() => document.getElementById('conflict-title')?.focus());
   }
 
-  // What others made of the task since the form was filled, beside what was typed here.
+  // Compares the server's current task with the edits in the form.
   async #compare() {
     try {
       const { data: theirs } = await this.api.get(`v1/tasks/${this.task.uuid}`);
@@ -146,7 +146,7 @@ export class TaskView {
         rows.push({ field, base, mine, theirs: other, isBoth, take: mine !== base ? 'mine' : 'theirs' });
       }
       this.conflict = { theirs, rows, by: this.newer?.by ?? '' };
-      announce('The task has changed since. Choose what is to stay.');
+      announce('The task has changed. Choose which values to keep.');
     } catch (error) {
       this.refused = error;
     }
@@ -187,7 +187,7 @@ export class TaskView {
       const form = this.form;
       const base = this.#formOf(this.task);
       this.#show(data);
-      // What is being typed stays; it is about the task as it is now.
+      // Unsaved edits stay in the form; they now apply to the current task.
       if (dirty) for (const field of FIELDS) if (form[field.name] !== base[field.name]) this.form[field.name] = form[field.name];
       announce(verb === 'annotate' ? 'Annotation added.' : 'Annotation removed.');
       this.update();
@@ -204,7 +204,7 @@ export class TaskView {
   template() {
     return html`<section class="task" aria-labelledby="task-title">
       <div class="task-head">
-        <button type="button" class="quiet back" @click=${this.close}>${icon('back')}<span>All tasks</span></button>
+        <button type="button" class="quiet back" @click=${this.close}>${icon('back')}<span>Back to list</span></button>
         ${this.task ? this.#actions() : nothing}
       </div>
       <div class="hero-line">
@@ -217,13 +217,13 @@ export class TaskView {
 
   #copyButton(key) {
     return html`<button type="button" class="quiet"
-      @click=${() => copyText(new URL(key, ROOT).href, `The link to ${key}`)}>${icon('copy')}<span>Copy link</span></button>`;
+      @click=${() => copyText(new URL(key, ROOT).href, `Link to ${key}`)}>${icon('copy')}<span>Copy link</span></button>`;
   }
 
   #absent() {
     if (!this.problem) return html`<div class="skeleton" aria-hidden="true"><i></i><i></i></div>`;
     return html`${problemNote(this.problem)}
-      ${this.problem.isPassing ? html`<button type="button" @click=${() => this.load()}>Try again</button>` : nothing}`;
+      ${this.problem.isPassing ? html`<button type="button" @click=${() => this.load()}>Retry</button>` : nothing}`;
   }
 
   #actions() {
@@ -251,22 +251,22 @@ export class TaskView {
   }
 
   #newerNote() {
-    return html`<div class="note" role="status"><p><b>This task has changed since you began${by(this.newer.by)}.</b>
-      What you save is compared with that first.</p>
-      <button type="button" @click=${() => this.#takeTheirs()}>Discard my edits</button></div>`;
+    return html`<div class="note" role="status"><p><b>This task was changed${by(this.newer.by)} while you were editing.</b>
+      Save to compare both versions.</p>
+      <button type="button" @click=${() => this.#takeTheirs()}>Discard my changes</button></div>`;
   }
 
   #conflictNote() {
     const { rows, by: who } = this.conflict;
     return html`<div class="note conflict" aria-labelledby="conflict-title" role="group">
-      <h3 id="conflict-title" tabindex="-1">This task has changed since you began${by(who)}</h3>
-      <p>Nothing was saved. Choose what is to stay.</p>
+      <h3 id="conflict-title" tabindex="-1">This task was changed${by(who)} while you were editing</h3>
+      <p>Not saved yet. Choose which values to keep.</p>
       ${rows.map((row) => html`<fieldset><legend>${row.field.label}${row.isBoth ? ', changed by both' : ''}</legend>
-        ${this.#choice(row, 'mine', row.mine === row.base ? 'As it was' : 'Yours', row.mine)}
-        ${this.#choice(row, 'theirs', row.theirs === row.base ? 'As it was' : 'Theirs', row.theirs)}
+        ${this.#choice(row, 'mine', row.mine === row.base ? 'Original' : 'Yours', row.mine)}
+        ${this.#choice(row, 'theirs', row.theirs === row.base ? 'Original' : 'Theirs', row.theirs)}
       </fieldset>`)}
-      <div class="actions"><button type="button" class="primary" @click=${() => this.#settle()}>Save this</button>
-        <button type="button" @click=${() => this.#takeTheirs()}>Discard my edits</button></div>
+      <div class="actions"><button type="button" class="primary" @click=${() => this.#settle()}>Save selection</button>
+        <button type="button" @click=${() => this.#takeTheirs()}>Discard my changes</button></div>
     </div>`;
   }
 
@@ -274,7 +274,7 @@ export class TaskView {
     const shown = row.field.instant && text ? dateTime(fromInput(text)) : text;
     return html`<label class="choice"><input type="radio" name=${`take-${row.field.name}`} .checked=${row.take === side}
         @change=${() => { row.take = side; this.update(); }}>
-      <span><span class="side">${name}</span> <bdi dir="auto">${shown || 'nothing'}</bdi></span></label>`;
+      <span><span class="side">${name}</span> <bdi dir="auto">${shown || 'empty'}</bdi></span></label>`;
   }
 
   #input(name, event) {
@@ -310,7 +310,7 @@ export class TaskView {
       ${this.#dependLinks()}
       ${this.isDirty && !this.conflict ? html`<div class="actions save">
         <button class="primary" ?disabled=${this.busy}>${this.busy ? 'Saving' : 'Save'}</button>
-        <button type="button" @click=${() => { this.#show(this.task); this.update(); }}>Discard my edits</button>
+        <button type="button" @click=${() => { this.#show(this.task); this.update(); }}>Discard my changes</button>
       </div>` : nothing}
     </form>`;
   }
@@ -318,7 +318,7 @@ export class TaskView {
   #dependLinks() {
     const depends = this.task.depends ?? [];
     if (!depends.length) return nothing;
-    return html`<p class="depends">After ${depends.map((id) => {
+    return html`<p class="depends">Depends on ${depends.map((id) => {
       const ref = this.keys.get(id) ?? id;
       return html`<a href=${ref} class="key small" @click=${(e) => { e.preventDefault(); this.goTo(ref); }}>${keyParts(ref)}</a> `;
     })}</p>`;
@@ -330,29 +330,29 @@ export class TaskView {
       ${all.length ? html`<ul class="annotations">${all.map((each) => html`<li>
         <span><bdi dir="auto">${each.description}</bdi>
           <time class="meta" datetime=${each.entry} title=${dateTime(each.entry)}>${fromNow(each.entry)}</time></span>
-        <button type="button" class="quiet icon-only" aria-label="Remove the annotation"
+        <button type="button" class="quiet icon-only" aria-label="Remove annotation"
           @click=${() => this.#note('denotate', each)}>${icon('close')}</button></li>`)}</ul>` : nothing}
       <form class="line annotate" @submit=${(e) => this.#annotate(e)} autocomplete="off">
         <label class="unseen" for="annotation">New annotation</label>
-        <input id="annotation" name="annotation" placeholder="Add a note" dir="auto"><button>Add</button></form>`;
+        <input id="annotation" name="annotation" placeholder="Add an annotation" dir="auto"><button>Add</button></form>`;
   }
 
   #facts() {
     const { task } = this;
     const rows = [
       ['Created', task.createdAt && `${dateTime(task.createdAt)}${task.madeBy ? ` by ${task.madeBy}` : ''}`],
-      ['Changed', task.modified && dateTime(task.modified)],
+      ['Modified', task.modified && dateTime(task.modified)],
       ['Started', task.start && dateTime(task.start)],
       ['Ended', task.end && dateTime(task.end)],
       ['Recurs', task.recur],
       ...Object.entries(task.attributes ?? {}),
       ['UUID', task.uuid],
     ].filter(([, value]) => value);
-    return html`<h3>About it</h3>
+    return html`<h3>Details</h3>
       <dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>`;
   }
 }
 
 function by(name) {
-  return name ? html`, by <bdi>${name}</bdi>` : nothing;
+  return name ? html` by <bdi>${name}</bdi>` : nothing;
 }

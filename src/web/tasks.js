@@ -1,4 +1,4 @@
-// A person's tasks: what is to be done, as a list that stays as the server has it.
+// The list of tasks: filters, creation, and rows that follow the account's changes.
 
 import { html, nothing } from './lit-html.js';
 import { fromInput, fromNow, words } from './format.js';
@@ -9,15 +9,15 @@ const PAGE_MAX = 500;
 const STATUSES = { pending: 'Pending', completed: 'Completed', deleted: 'Deleted', recurring: 'Recurring', any: 'Any' };
 const STATES = ['ready', 'overdue', 'due', 'active', 'waiting', 'scheduled', 'blocked', 'blocking', 'tagged', 'annotated'];
 const SORTS = {
-  '-key': 'Newest number', key: 'Oldest number', '-urgency': 'Urgency', due: 'Due', '-modified': 'Last changed',
-  '-entry': 'Last noted',
+  '-key': 'Newest number', key: 'Oldest number', '-urgency': 'Urgency', due: 'Due date', '-modified': 'Last modified',
+  '-entry': 'Last entered',
 };
 const NO_NUMBER = html`<span class="key pending" aria-label="No number yet"><span class="dots"></span></span>`;
 const NONE = { status: 'pending', is: '', project: '', tag: '', prefix: '', text: '', sort: '-key' };
 const FIELD_NAMES = { description: 'Description', project: 'Project', tags: 'Tags', due: 'Due', priority: 'Priority' };
 
 export class TasksView {
-  // goTo(ref) opens a task, goList(filters) shows the list of an address; act(task, verb) does it and tells of it.
+  // goTo(ref) opens a task, goList(filters) shows a filtered list, act(task, verb) runs an action and reports it.
   constructor({ api, outbox, update, goTo, goList, act }) {
     Object.assign(this, { api, outbox, update, goTo, goList, act });
     this.filters = { ...NONE };
@@ -26,8 +26,8 @@ export class TasksView {
     this.state = 'loading';
     this.problem = null;
     this.series = [];
-    this.open = '';  // the ref that is shown beside the list
-    this.given = null;  // the receipt of the last task made here
+    this.open = '';  // reference of the task that is shown beside the list
+    this.given = null;  // receipt of the last task created on this page
     this.fresh = new Set();
     this.filtersShown = false;
     this.moreShown = false;
@@ -38,11 +38,11 @@ export class TasksView {
     this.list = new KeyedList(list);
     const waiting = document.createElement('ul');
     waiting.className = 'list waiting';
-    waiting.setAttribute('aria-label', 'On their way');
+    waiting.setAttribute('aria-label', 'Tasks being created');
     this.waiting = new KeyedList(waiting);
   }
 
-  // ---- what is shown ----
+  // ---- filters ----
 
   setFilters(search) {
     const said = new URLSearchParams(search);
@@ -59,7 +59,7 @@ export class TasksView {
     return Object.keys(NONE).some((name) => name !== 'sort' && this.filters[name] !== NONE[name]);
   }
 
-  // What an address says of them: no more than differs from the usual.
+  // Returns the filters as the query of an address. Default values are omitted.
   search(filters = this.filters) {
     const said = new URLSearchParams();
     for (const [name, value] of Object.entries(filters)) if (value !== NONE[name]) said.set(name, value);
@@ -85,9 +85,9 @@ export class TasksView {
     return query;
   }
 
-  // ---- reading ----
+  // ---- loading ----
 
-  // From the first page on, as many as are shown: what came, went or moved is then as the server has it.
+  // Reloads as many tasks as are shown, from the first page on, so that additions, removals and the order are current.
   async load({ quietly = false } = {}) {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     clearTimeout(this.reloading);
@@ -137,7 +137,7 @@ export class TasksView {
       this.update();
       if (first) requestAnimationFrame(() => this.rowOf(first)?.focus());
     } catch (error) {
-      // The order was kept for a while, and that is over: begin again.
+      // The server no longer retains this order: reload from the first page.
       if (error.code === 'page-token-expired') return this.load({ quietly: true });
       this.problem = error;
       this.state = 'loaded';
@@ -158,13 +158,13 @@ export class TasksView {
       this.series = (await this.api.all('v1/series', 'series', 1000)).filter((each) => !each.archived);
       this.update();
     } catch {
-      // The form then does without the choice: tasks go where they go by themselves.
+      // The form then offers no series: the server chooses one by project.
     }
   }
 
-  // ---- what the feed tells ----
+  // ---- changes from the feed ----
 
-  // What is shown changes at once; what else belongs there now, and where, the server says a moment later.
+  // Updates a shown task at once. A reload follows shortly, since filters and order depend on the server.
   heard(change) {
     const at = this.tasks.findIndex((task) => task.uuid === change.task.uuid);
     if (at >= 0 && change.seq > this.tasks[at].seq) {
@@ -186,13 +186,13 @@ export class TasksView {
     for (const task of found) if (!known.has(task.uuid)) this.fresh.add(task.uuid);
   }
 
-  // ---- keys ----
+  // ---- keyboard ----
 
   get rows() { return [...this.list.element.querySelectorAll('a.row')]; }
 
   rowOf(task) { return this.list.rows.get(task.uuid)?.querySelector('a.row'); }
 
-  // One row on or back; the first, if none has the focus.
+  // Moves the focus by so many rows; to the first row, if none has the focus.
   step(by) {
     const rows = this.rows;
     const at = rows.indexOf(document.activeElement?.closest?.('li')?.querySelector('a.row'));
@@ -213,7 +213,7 @@ export class TasksView {
     return row && this.tasks.find((task) => task.uuid === row.dataset.uuid);
   }
 
-  // ---- making ----
+  // ---- creating ----
 
   #create(event) {
     event.preventDefault();
@@ -236,7 +236,7 @@ export class TasksView {
     this.fresh.add(receipt.uuid);
   }
 
-  // What was refused goes back to where it was typed.
+  // Moves a rejected creation back into the form.
   #editAgain(creation) {
     const form = document.getElementById('new-task');
     form.elements.description.value = creation.body.description;
@@ -272,7 +272,7 @@ export class TasksView {
     return html`<form id="new-task" class="composer" @submit=${(e) => this.#create(e)} autocomplete="off">
       <div class="line">
         <label class="unseen" for="new-description">New task</label>
-        <input id="new-description" name="description" placeholder="What is to be done?" enterkeyhint="done" dir="auto">
+        <input id="new-description" name="description" placeholder="Add a task" enterkeyhint="done" dir="auto">
         <button type="button" class="quiet" aria-expanded=${this.moreShown} aria-controls="new-more"
           @click=${() => { this.moreShown = !this.moreShown; this.update(); }}>${this.moreShown ? 'Less' : 'More'}</button>
         <button class="primary">${icon('plus')}<span>Create</span></button>
@@ -314,7 +314,7 @@ export class TasksView {
     const count = Object.keys(NONE).filter((name) => !['sort', 'text', 'status'].includes(name) && f[name]).length;
     return html`<form class="bar" role="search" aria-label="Tasks" @submit=${(e) => e.preventDefault()}>
       <div class="line">
-        <label class="field-search"><span class="unseen">Search in descriptions and annotations</span>${icon('search')}
+        <label class="field-search"><span class="unseen">Search descriptions and annotations</span>${icon('search')}
           <input id="search" type="search" placeholder="Search" .value=${f.text} @input=${(e) => this.#typed('text', e)}
             dir="auto"></label>
         <label><span class="unseen">Status</span>
@@ -337,7 +337,7 @@ export class TasksView {
           <option value="" .selected=${!f.prefix}>All</option>
           ${this.series.map((each) => html`<option .selected=${each.prefix === f.prefix}>${each.prefix}</option>`)}
         </select></label>` : nothing}
-        <label>Order <select @change=${(e) => this.#set('sort', e.target.value)}>
+        <label>Sort by <select @change=${(e) => this.#set('sort', e.target.value)}>
           ${Object.entries(SORTS).map(([value, name]) =>
             html`<option value=${value} .selected=${value === f.sort}>${name}</option>`)}</select></label>
       </div>
@@ -346,14 +346,14 @@ export class TasksView {
 
   #onItsWay(creation) {
     const { body, state, problem } = creation;
-    const says = state === 'sending' ? 'Being created'
-      : state === 'waiting' ? `${problem ? problemText(problem) : 'Not answered yet.'} It is sent again.` : '';
+    const says = state === 'sending' ? 'Creating'
+      : state === 'waiting' ? `${problem ? problemText(problem) : 'No response yet.'} Retrying.` : '';
     return html`<div class="row">${NO_NUMBER}
       <span class="what"><bdi class="text" dir="auto">${body.description}</bdi>
         ${says ? html`<span class="meta">${says}</span>` : nothing}
         ${state === 'refused' ? html`${problemNote(problem, FIELD_NAMES)}<span class="actions">
           ${problem.code === 'slot-failed' ? html`<button type="button"
-            @click=${() => this.outbox.again(creation)}>Create it anew</button>` : nothing}
+            @click=${() => this.outbox.again(creation)}>Retry</button>` : nothing}
           <button type="button" @click=${() => this.#editAgain(creation)}>Edit</button>
           <button type="button" class="quiet" @click=${() => this.outbox.drop(creation)}>Discard</button>
         </span>` : nothing}</span></div>`;
@@ -389,43 +389,43 @@ export class TasksView {
     }
     if (this.state === 'failed') return this.#failed();
     if (this.isFiltered) {
-      return html`<div class="empty"><p><b>No task is like that.</b></p>
-        <p>Ask for less, or see all that are pending.</p>
-        <button type="button" @click=${() => this.goList({ ...NONE, sort: this.filters.sort })}>Clear the filters</button></div>`;
+      return html`<div class="empty"><p><b>No matching tasks.</b></p>
+        <p>Change the filters, or clear them to see all pending tasks.</p>
+        <button type="button" @click=${() => this.goList({ ...NONE, sort: this.filters.sort })}>Clear filters</button></div>`;
     }
-    return html`<div class="empty"><p><b>There is nothing to be done.</b></p>
-      <p>Write down above what comes to mind and press Enter. Its number comes back with it.</p></div>`;
+    return html`<div class="empty"><p><b>No pending tasks.</b></p>
+      <p>Enter a description above and press Enter. The server assigns a key.</p></div>`;
   }
 
   #failed() {
     if (this.problem.code === 'account-opaque') {
       return html`<div class="empty"><p><b>The server cannot read this account’s tasks.</b></p>
-        <p>They are encrypted on your own machines. Taskwarrior shows them.</p></div>`;
+        <p>They are encrypted on your devices. Use Taskwarrior to see them.</p></div>`;
     }
     return html`${problemNote(this.problem)}<div class="empty">
-      <button type="button" @click=${() => this.load()}>Try again</button></div>`;
+      <button type="button" @click=${() => this.load()}>Retry</button></div>`;
   }
 
   #foot() {
     if (!this.tasks.length) return nothing;
-    const shown = `${this.tasks.length} ${this.tasks.length === 1 ? 'task' : 'tasks'}${this.next ? ', and more' : ''}`;
+    const shown = `${this.tasks.length} ${this.tasks.length === 1 ? 'task' : 'tasks'}${this.next ? ', more available' : ''}`;
     return html`<p class="foot"><span>${shown}</span>
       ${this.next ? html`<button type="button" class="more" ?disabled=${this.state === 'more'}
         @click=${() => this.more()}>Show more</button>` : nothing}</p>`;
   }
 }
 
-// A task that came while its series was held has no key until the series is resumed.
+// A task that was created while its series was held has no key until the series is resumed.
 export const refOf = (task) => task.key ?? task.uuid;
 export const nameOf = (task) => task.key ?? task.description ?? task.uuid;
 
-// The number is what people say: it stands out from what it shares with the others.
+// Splits a key into prefix and number: the number is emphasised, since prefixes repeat.
 export function keyParts(key) {
   const at = (key ?? '').lastIndexOf('-') + 1;
   return html`<span class="prefix">${(key ?? '').slice(0, at)}</span><b>${(key ?? '').slice(at)}</b>`;
 }
 
-// What else there is to know at a glance.
+// Returns the line below a description: status, dates, project and tags.
 export function meta(task) {
   const parts = [];
   const now = Date.now();
@@ -437,7 +437,7 @@ export function meta(task) {
     const late = Date.parse(task.due) < now;
     parts.push(html`<span class=${late ? 'late' : ''}>${late ? 'overdue, due' : 'due'} ${fromNow(task.due, now)}</span>`);
   }
-  if (isOpen && task.wait && Date.parse(task.wait) > now) parts.push(html`<span>waiting, until ${fromNow(task.wait, now)}</span>`);
+  if (isOpen && task.wait && Date.parse(task.wait) > now) parts.push(html`<span>waiting, ends ${fromNow(task.wait, now)}</span>`);
   if (!isOpen && task.end) parts.push(html`<span>${fromNow(task.end, now)}</span>`);
   if (task.project) parts.push(html`<bdi class="project">${task.project}</bdi>`);
   for (const tag of task.tags ?? []) parts.push(html`<bdi class="label">+${tag}</bdi>`);

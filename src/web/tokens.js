@@ -1,19 +1,19 @@
-// Tokens and devices: what opens an account. Each is shown once, when it is made.
+// API tokens and devices. Their secrets are shown once, when they are created.
 
 import { html, nothing } from './lit-html.js';
 import { dateTime, fromNow } from './format.js';
 import { copyText, icon, problemNote } from './ui.js';
 
-const NAMES = { name: 'Name', scope: 'Scope', expiresAt: 'Expires' };
-const RESYNC = { expected: 'expected since the restore', seen: 'seen since the restore', returned: 'back, with all it had' };
+const NAMES = { name: 'Name', scope: 'Scope', expiresAt: 'Lifetime' };
+const RESYNC = { expected: 'expected after the restore', seen: 'synced since the restore', returned: 'synced, newer tasks recovered' };
 const DAY = 86_400_000;
-const LIVES = { '': 'Until it is revoked', 1: '1 day', 30: '30 days', 90: '90 days', 365: '1 year' };
+const LIVES = { '': 'No expiry', 1: '1 day', 30: '30 days', 90: '90 days', 365: '1 year' };
 
-// What is given once and never again.
+// Shows secrets that the server returns only once.
 export class SecretDialog {
   constructor() { this.parts = null; }
 
-  // parts: [[what, secret], ...]
+  // `parts`: [[label, secret], ...].
   show(title, parts, update) {
     Object.assign(this, { title, parts, update });
     update();
@@ -28,17 +28,17 @@ export class SecretDialog {
   template() {
     return html`<dialog id="secret" aria-labelledby="secret-title" @close=${() => this.#forget()}>
       ${this.parts ? html`<h2 id="secret-title">${this.title}</h2>
-        <p>This is shown once. Copy it to where it is needed.</p>
+        <p>Shown only once: copy it now.</p>
         ${this.parts.map(([what, secret]) => html`<div class="secret"><label>${what}
           <textarea readonly rows=${secret.split('\n').length} spellcheck="false" .value=${secret}
             @focus=${(e) => e.target.select()}></textarea></label>
           <button type="button" @click=${() => copyText(secret, what)}>${icon('copy')}<span>Copy</span></button></div>`)}
-        <form method="dialog"><button class="primary">I have it</button></form>` : nothing}
+        <form method="dialog"><button class="primary">Close</button></form>` : nothing}
     </dialog>`;
   }
 }
 
-// A listing with a form that makes one more, and a way to end each. What differs is given by those below.
+// A list with a form that creates an entry and a button that revokes one. Subclasses define columns and fields.
 class Listing {
   constructor({ api, path, update, tell, secret, whose }) {
     Object.assign(this, { api, path, update, tell, secret, whose });
@@ -73,10 +73,10 @@ class Listing {
   }
 
   async revoke(row) {
-    if (!confirm(`Revoke the ${this.one} “${row.name}” of ${this.whose}? It opens nothing from then on.`)) return;
+    if (!confirm(`Revoke ${this.one} “${row.name}” of ${this.whose}? It is rejected from then on.`)) return;
     try {
       await this.api.delete(this.pathOf(row));
-      this.tell(`The ${this.one} ${row.name} is revoked.`);
+      this.tell(`Revoked ${this.one} ${row.name}.`);
       await this.load();
     } catch (error) {
       this.problem = error;
@@ -99,17 +99,17 @@ class Listing {
     const over = this.rows.filter((row) => this.isOver(row));
     const shown = this.showsRevoked ? this.rows : this.rows.filter((row) => !this.isOver(row));
     return html`
-      ${shown.length ? html`<div class="scroll" tabindex="0" role="region" aria-label=${`The ${this.kind} of ${this.whose}`}><table>
-        <thead><tr>${this.heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col">Made</th><th scope="col">State</th>
-          <th scope="col"><span class="unseen">What to do</span></th></tr></thead>
+      ${shown.length ? html`<div class="scroll" tabindex="0" role="region" aria-label=${`List of ${this.kind} of ${this.whose}`}><table>
+        <thead><tr>${this.heads.map((head) => html`<th scope="col">${head}</th>`)}<th scope="col">Created</th><th scope="col">State</th>
+          <th scope="col"><span class="unseen">Actions</span></th></tr></thead>
         <tbody>${shown.map((row) => html`<tr class=${this.isOver(row) ? 'over' : ''}>${this.cellsOf(row)}
           <td><time datetime=${row.createdAt} title=${dateTime(row.createdAt)}>${fromNow(row.createdAt)}</time></td>
           <td>${this.stateOf(row)}</td>
           <td>${row.revokedAt ? nothing : html`<button type="button" class="quiet bad" aria-label=${`Revoke ${row.name}`}
             @click=${() => this.revoke(row)}>Revoke</button>`}</td></tr>`)}</tbody></table></div>`
-        : html`<p class="hint">There are none.</p>`}
+        : html`<p class="hint">No active ${this.kind}.</p>`}
       ${over.length ? html`<button type="button" class="quiet" @click=${() => { this.showsRevoked = !this.showsRevoked; this.update(); }}>
-        ${this.showsRevoked ? 'Hide those that are over' : `Show ${over.length} that are over`}</button>` : nothing}
+        ${this.showsRevoked ? 'Hide revoked and expired' : `Show ${over.length} revoked or expired`}</button>` : nothing}
       ${problemNote(this.problem, NAMES)}
       <form class="make" @submit=${(e) => this.create(e)} autocomplete="off">${this.fields()}</form>`;
   }
@@ -125,7 +125,7 @@ export class Tokens extends Listing {
     this.scopes = scopes;
   }
 
-  // Whosever it is.
+  // Account tokens and operator tokens are revoked at the same path.
   pathOf(row) { return `v1/admin/tokens/${row.tokenId}`; }
 
   bodyOf({ name, scope, days }) {
@@ -134,15 +134,15 @@ export class Tokens extends Listing {
     return body;
   }
 
-  secretOf(data) { return [`A token for ${this.whose}`, [[`The token ${data.name}`, data.token]]]; }
+  secretOf(data) { return [`Token for ${this.whose}`, [[`Token ${data.name}`, data.token]]]; }
 
   cellsOf(row) { return html`<th scope="row"><bdi>${row.name}</bdi></th><td>${row.scope}</td>`; }
 
   fields() {
-    return html`<label>New token’s name <input name="name" required maxlength="63" spellcheck="false"></label>
+    return html`<label>New token name <input name="name" required maxlength="63" spellcheck="false"></label>
       ${this.scopes.length > 1 ? html`<label>Scope <select name="scope">${this.scopes.map((scope) =>
         html`<option>${scope}</option>`)}</select></label>` : nothing}
-      <label>Good for <select name="days">${Object.entries(LIVES).map(([days, name]) =>
+      <label>Lifetime <select name="days">${Object.entries(LIVES).map(([days, name]) =>
         html`<option value=${days} .selected=${days === ''}>${name}</option>`)}</select></label>
       <button>Create token</button>`;
   }
@@ -151,25 +151,25 @@ export class Tokens extends Listing {
 export class Devices extends Listing {
   kind = 'devices';
   one = 'device';
-  heads = ['Name', 'Client id'];
+  heads = ['Name', 'Client ID'];
 
   pathOf(row) { return `${this.path}/${row.deviceId}`; }
 
   bodyOf({ name }) { return { name: name.value.trim() }; }
 
   secretOf(data) {
-    return [`The device ${data.name}`, [['Lines for its .taskrc', data.taskrc], ['Encryption secret', data.encryptionSecret]]];
+    return [`Device ${data.name}`, [['Lines for .taskrc', data.taskrc], ['Encryption secret', data.encryptionSecret]]];
   }
 
   cellsOf(row) { return html`<th scope="row"><bdi>${row.name}</bdi></th><td class="id">${row.clientId}</td>`; }
 
-  // After a restore it matters who has come.
+  // After a restore, shows whether a device has synced.
   stateOf(row) {
     return row.revokedAt || !row.resync ? super.stateOf(row) : RESYNC[row.resync];
   }
 
   fields() {
-    return html`<label>New device’s name <input name="name" required maxlength="63" spellcheck="false"></label>
+    return html`<label>New device name <input name="name" required maxlength="63" spellcheck="false"></label>
       <button>Create device</button>`;
   }
 }

@@ -1,13 +1,13 @@
-// What all parts of the page use: announcements, icons, problems in words, lists that keep their elements.
+// Shared by all views: announcements, icons, problem messages, keyed lists, the clipboard.
 
 import { html, nothing, render, svg } from './lit-html.js';
 
-// ---- said to those who listen ----
+// ---- announcements for screen readers ----
 
 const queue = [];
 let speaking = 0;
 
-// One after the other: what is said too soon after something else is not read out.
+// Announces a text. Texts are queued, since screen readers skip one that follows another too soon.
 export function announce(text) {
   queue.push(text);
   if (!speaking) speak();
@@ -22,7 +22,7 @@ function speak() {
   }, 1200);
 }
 
-// What was said, or is to be, is of somebody who has left.
+// Clears shown and queued announcements when a user signs out.
 export function hush() {
   queue.length = 0;
   for (const id of ['polite', 'assertive']) document.getElementById(id).textContent = '';
@@ -59,7 +59,7 @@ export function problemText(problem) {
   return problem.detail ? `${problem.title}. ${problem.detail}` : `${problem.title}.`;
 }
 
-// With every fault of a body, by the names that the form has for its fields.
+// Shows a problem with all its validation errors. `names` maps fields to the form's labels.
 export function problemNote(problem, names = {}) {
   if (!problem) return nothing;
   const errors = problem.errors?.length
@@ -72,8 +72,8 @@ export function problemNote(problem, names = {}) {
 
 // ---- lists ----
 
-// Children of one element, each with a key and an element of its own for as long as it is in the list: so the focus, and
-// what somebody is about to touch, stay with the task when others come and go.
+// A list whose items keep their elements, by key: the focus and the target of a tap stay on the same item while other
+// items are added and removed.
 export class KeyedList {
   constructor(element) {
     this.element = element;
@@ -110,8 +110,8 @@ export async function copyText(text, what) {
     announce(`${what} copied.`);
     return true;
   } catch {
-    // Not served over TLS, or not allowed: the text can be selected.
-    announce(`This browser does not let the page copy. Select the text instead.`);
+    // The clipboard needs TLS and permission.
+    announce(`The browser does not allow copying. Select the text and copy it.`);
     return false;
   }
 }

@@ -1,12 +1,12 @@
-// What another window of the reaper's would have done, from what its status says. Pure.
+// Computes what another window of the reaper would have done, from the reaper's status. Pure functions.
 
 import { milliseconds } from './format.js';
 
-// Lengths that people set.
+// Windows that the slider offers.
 const STOPS = ['1s', '2s', '3s', '5s', '10s', '15s', '20s', '30s', '45s', '1m', '90s', '2m', '3m', '4m', '5m', '7m', '10m',
   '12m', '15m', '20m', '30m', '45m', '1h', '90m', '2h', '3h', '4h', '6h', '8h', '12h', '18h', '24h', '2d', '3d', '5d', '7d'];
 
-// The status's class of accounts, in numbers: what is drawn and what is asked.
+// Converts the status of one class of accounts to numbers, for the chart and for outcome().
 export function model(status) {
   const at = (each, length) => ({ at: milliseconds(length), failed: each.failedRetried, pending: Number(each.pending) });
   const buckets = status.retries?.map((each) => ({ ...at(each, each.upTo), retries: Number(each.retries) })) ?? [];
@@ -21,8 +21,9 @@ export function model(status) {
   };
 }
 
-// Failed: retries are in buckets, and one's own is not counted, so the next point at or above says it. Pending: linear
-// between two points, since what waits less than the window waits as long as it does.
+// Returns how many slots a window would have failed too early and kept pending. Failed: the value of the next point at or
+// above the window, since a bucket does not count its own retries. Pending: linear between two points, since a slot is
+// pending until its retry or for the window, whichever is shorter.
 export function outcome({ points }, window) {
   const above = points.findIndex((point) => point.at >= window);
   if (above === 0) {
@@ -35,7 +36,7 @@ export function outcome({ points }, window) {
   return { failed, pending: Math.max(0, a.pending + ((b.pending - a.pending) * (window - a.at)) / (b.at - a.at)) };
 }
 
-// Buckets joined to two for each doubling, so that few retries make a picture too.
+// Merges buckets into two per doubling, so that few retries give a readable chart.
 export function bars({ buckets }) {
   const joined = new Map();
   for (const { at, retries } of buckets) {

@@ -1,5 +1,5 @@
-// Goal: the page goes on when its server comes back, shows what was missed, and leaves nothing of an account to who signs in
-// next.
+// Goal: the page recovers when the server restarts, shows missed changes, and leaves no data of an account for the next
+// user.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,43 +11,43 @@ visit(async () => {
   await see('a.row');
 });
 
-test('it comes back when the server does', async () => {
+test('the page reconnects when the server restarts', async () => {
   await page.goto(server.url);
   await page.waitForSelector('.feed.live');
   await server.end('SIGTERM');
   await page.waitForSelector('.feed.away');
-  await fill('#new-description', 'Written down in the dark');
+  await fill('#new-description', 'Created while offline');
   await press('Enter');
   await see('.list.waiting .meta');
   await server.run(new URL(server.url).host);
-  await until(() => document.querySelector('.given bdi')?.textContent === 'Written down in the dark');
+  await until(() => document.querySelector('.given bdi')?.textContent === 'Created while offline');
   await page.waitForSelector('.feed.live');
   const made = await server.create(shop.write, { description: 'After the break' });
   await until((key) => document.querySelector('a.row .key').textContent === key, made.key);
 });
 
-test('what was missed while the connection was cut is shown after it', async () => {
+test('changes missed during a disconnection are shown after it', async () => {
   await page.setRequestInterception(true);
   let cut = true;
   const hold = (request) => (cut && request.url().includes('/v1/changes') ? request.abort('failed') : request.continue());
   page.on('request', hold);
   await server.restart('SIGKILL');
   await page.waitForSelector('.feed.away');
-  await server.ask('PATCH', '/v1/tasks/SYN-3', shop.write, { description: 'Changed while nobody could hear' });
-  const made = await server.create(shop.write, { description: 'Made while nobody could hear' });
+  await server.ask('PATCH', '/v1/tasks/SYN-3', shop.write, { description: 'Changed while disconnected' });
+  const made = await server.create(shop.write, { description: 'Created while disconnected' });
   cut = false;
   await page.waitForSelector('.feed.live');
   await until((key) => document.querySelector('a.row .key').textContent === key, made.key);
   await said(`${made.key} created`);
-  await until(() => [...document.querySelectorAll('a.row .text')].some((each) => each.textContent === 'Changed while nobody could hear'));
+  await until(() => [...document.querySelectorAll('a.row .text')].some((each) => each.textContent === 'Changed while disconnected'));
   page.off('request', hold);
   await page.setRequestInterception(false);
 });
 
-test('nothing of an account is left for who signs in next', async () => {
+test('signing out leaves no data of the account for the next user', async () => {
   const next = await server.account('next', 'NEXT');
   await server.create(next.write, { description: 'Of the next one' });
-  // A creation of the former that is still on its way, and a list that is answered late.
+  // The former user has a creation in flight and a list whose response is late.
   await page.setRequestInterception(true);
   const late = [];
   let isHeld = true;
@@ -62,7 +62,7 @@ test('nothing of an account is left for who signs in next', async () => {
   await see('.list.waiting .meta');
   await page.select('#status', 'any');
   await page.waitForFunction(() => document.querySelector('.skeleton'));
-  const told = await server.create(shop.write, { description: 'Told of just before' });
+  const told = await server.create(shop.write, { description: 'Announced just before' });
   await said(`${told.key} created`);
   await signOut();
   assert.doesNotMatch(await page.$eval('#polite', (region) => region.textContent), /SYN-/);
@@ -88,7 +88,7 @@ test('nothing of an account is left for who signs in next', async () => {
   await see('a.row');
 });
 
-test('signing out in one tab signs the others out that stay signed in', async () => {
+test('signing out in one tab signs out other tabs that stay signed in', async () => {
   const own = await browser.createBrowserContext();
   const one = await openPage(own);
   await signIn(shop.read, { on: one, stay: true });
@@ -96,7 +96,7 @@ test('signing out in one tab signs the others out that stay signed in', async ()
   const two = await openPage(own);
   await two.goto(server.url);
   await see('a.row', two);
-  // One that is behind another draws nothing.
+  // A background tab does not render.
   await one.bringToFront();
   await signOut(one);
   await two.bringToFront();
@@ -105,7 +105,7 @@ test('signing out in one tab signs the others out that stay signed in', async ()
   await own.close();
 });
 
-test('a token that is revoked signs its reader out', async () => {
+test('revoking the token signs the user out', async () => {
   const given = await server.ask('POST', '/v1/admin/accounts/bikes/tokens', server.operator, { name: 'short' });
   await signOut();
   await signIn(given.token);

@@ -1,4 +1,4 @@
-// A real server on a folder of its own, with made-up data; and a headless Chromium to look at it.
+// A real server with a data directory of its own and made-up data, and a headless Chromium.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -26,14 +26,14 @@ export class Server {
     return server;
   }
 
-  // A certificate that nobody else knows.
+  // Creates a self-signed certificate.
   certify() {
     execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
       '-subj', '/CN=127.0.0.1', '-keyout', join(this.folder, 'key.pem'), '-out', join(this.folder, 'cert.pem')],
     { stdio: 'ignore' });
   }
 
-  // What it runs with from its next start on; FOLDER is its own.
+  // Writes the configuration, which applies from the next start. FOLDER stands for the server's folder.
   configure(config) {
     return writeFile(join(this.folder, 'callsign.toml'), config.replaceAll('FOLDER', this.folder));
   }
@@ -45,7 +45,7 @@ export class Server {
     const sign = 'callsignd listening on ';
     let url = '';
     for await (const line of createInterface({ input: this.process.stdout })) {
-      // Of the account that the first start makes.
+      // The token of the account that the first start creates.
       this.home = /TOKEN=(cs_\S+)/.exec(line)?.[1] ?? this.home;
       if (!line.startsWith(sign)) continue;
       url = line.slice(sign.length).trim();
@@ -56,7 +56,7 @@ export class Server {
     this.process.stdout.resume();
   }
 
-  // Ends it, politely or not, and runs it again on the same data and the same port.
+  // Ends the server with a signal and starts it again with the same data and port.
   async restart(signal) {
     await this.end(signal);
     await this.run(new URL(this.url).host);
@@ -67,7 +67,7 @@ export class Server {
     await this.ended;
   }
 
-  // Puts a backup back, as an operator does.
+  // Restores a backup with the command line, as an operator does.
   async restore(backup) {
     await this.end('SIGTERM');
     execFileSync(process.env.CALLSIGN, ['restore', backup, '--data-dir', join(this.folder, 'data'), '--yes'],
@@ -91,7 +91,7 @@ export class Server {
     return text ? JSON.parse(text) : null;
   }
 
-  // -> { name, write, read }
+  // Creates an account. Returns { name, write, read }: its name and two tokens.
   async account(name, prefix) {
     const made = await this.ask('POST', '/v1/admin/accounts', this.operator, { name, prefix });
     const read = await this.ask('POST', `/v1/admin/accounts/${name}/tokens`, this.operator, { name: 'reader', scope: 'read' });
@@ -107,8 +107,8 @@ export async function openBrowser() {
   return puppeteer.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     headless: true,
-    acceptInsecureCerts: true,  // of a server that has its own
-    // Nothing of the test is secret, and root has no sandbox.
+    acceptInsecureCerts: true,  // for self-signed certificates
+    // Chromium does not run with a sandbox as root.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars', '--force-color-profile=srgb', '--lang=en-US'],
   });
 }
@@ -116,7 +116,7 @@ export async function openBrowser() {
 const DAY = 86_400_000;
 const inDays = (n) => new Date(Date.now() + n * DAY).toISOString();
 
-// A small shop that builds bicycles.
+// Tasks of a small bicycle shop.
 export const TASKS = [
   { description: 'Order the Brooks saddles before the price goes up', project: 'Workshop.Parts', tags: ['buy'], due: inDays(2) },
   { description: 'True the back wheel of the blue tandem', project: 'Workshop', tags: ['wheel'], priority: 'H', due: inDays(-1) },

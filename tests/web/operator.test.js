@@ -1,5 +1,5 @@
-// Goal: an operator sees how a server does and what may be wrong with it, and does there what is an operator's: the window,
-// accounts, backups, series that are held after a restore. Method: as of page.test.js, with clients that lose their answers.
+// Goal: an operator sees the server's status and problems, and manages the window, accounts, backups and held series.
+// Method: as in page.test.js, with clients that lose responses.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,22 +14,22 @@ visit(async () => {
   await retries.begun;
 });
 
-// Clients that lose their answers and come back: what the reaper's window is chosen of. Of some even the first try is
-// lost in a crash, between reservation and task.
+// Clients that lose responses and retry: the reaper derives its window from them. Some lose even the first request in a
+// crash between the reservation and the task.
 function comeBack(lost) {
   const make = (key) => server.create(lost.write, { description: 'A part' }, key).catch(() => {});
   const later = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
   const begun = (async () => {
     for (let round = 0; round < 40; round += 1) {
       const sent = Array.from({ length: 150 }, (_, i) => make(`crash-${round}-${i}`));
-      // Others are between their two commits when one is answered.
+      // When one creation is answered, others are between their two commits.
       await Promise.race(sent);
       await server.restart('SIGKILL');
       await Promise.all(sent);
       const { slots = [] } = await server.ask('GET', '/v1/admin/slots?state=pending&pageSize=500', server.operator);
       if (slots.length >= 5) return slots.map((slot) => slot.idempotencyKey);
     }
-    throw new Error('no crash has left a slot pending');
+    throw new Error('no crash left a slot pending');
   })();
   const ended = begun.then((pending) => Promise.all([
     ...pending.map((key, i) => later(2_500 + 60 * i).then(() => make(key))),
@@ -42,7 +42,7 @@ function comeBack(lost) {
   return { begun, ended };
 }
 
-// An afternoon in a minute, for a picture.
+// Load for a screenshot: an afternoon in a minute.
 async function busy(ms) {
   const end = Date.now() + ms;
   for (let i = 0; Date.now() < end; i += 1) {
@@ -55,9 +55,9 @@ async function busy(ms) {
   }
 }
 
-// ---- how it does ----
+// ---- status ----
 
-test('an operator sees how the server does', async () => {
+test('an operator sees the status of the server', async () => {
   await retries.ended;
   await signIn(server.operator);
   await see('.operator .tiles');
@@ -69,14 +69,14 @@ test('an operator sees how the server does', async () => {
     [...document.querySelectorAll('.timeline b')].some((each) => /[1-9]/.test(each.textContent)), { polling: 500 });
   assert.match(await textOf('.slots'), /Committed\s+\d+/);
   assert.match(await textOf('.window-figure figcaption'), /p99\s+[\d.]+ (ms|s)/);
-  // What is drawn is told, too.
-  await clickText('.timeline summary', 'As a table');
+  // The values of a chart are also in a table.
+  await clickText('.timeline summary', 'Table');
   await see('.timeline details[open] tbody tr');
   await isAccessible('the operator’s page');
-  await clickText('.timeline summary', 'As a table');
+  await clickText('.timeline summary', 'Table');
 });
 
-test('another window shows what it would have done', async () => {
+test('another window shows its effect', async () => {
   const inForce = await textOf('.histogram .window');
   const drag = async (part) => {
     const svg = await page.$('.histogram > svg');
@@ -91,13 +91,13 @@ test('another window shows what it would have done', async () => {
   await drag(0.25);
   const short = await textOf('.histogram');
   assert.doesNotMatch(short, new RegExp(inForce.replace(/[^\w ]/g, '.')));
-  assert.match(short, /failed though the client came back/);
-  assert.match(short, /as it is/);
+  assert.match(short, /slots failed too early/);
+  assert.match(short, /current: /);
   assert.match(short, /window = "\d+(ms|s|m|h|d)"/);
   assert.ok(await page.$eval('.histogram .would dd', (dd) => Number.parseFloat(dd.textContent) > 0),
-    'so short a window fails those who come back');
+    'so short a window fails slots that are still retried');
   await picture('operator-window', { width: 1100, height: 900, of: '.window-figure' });
-  // With keys: longer, until none is failed.
+  // With the keyboard: a longer window, until no slot fails.
   await page.focus('.histogram input');
   const tells = () => page.$eval('.histogram input', (input) => input.getAttribute('aria-valuetext'));
   const before = await tells();
@@ -105,17 +105,17 @@ test('another window shows what it would have done', async () => {
   assert.notEqual(await tells(), before);
   await press('End');
   assert.match(await tells(), /^7 d: 0 slots failed too early/);
-  await clickText('.histogram button', 'Back to');
+  await clickText('.histogram button', 'Reset to');
   assert.equal(await textOf('.histogram .window'), inForce);
 });
 
-test('a sweep is made, and those before it are listed', async () => {
+test('a sweep runs on demand, and recent sweeps are listed', async () => {
   await clickText('#reaper button', 'Sweep now');
-  await until(() => document.querySelector('.told')?.textContent.startsWith('Swept'));
+  await until(() => document.querySelector('.told')?.textContent.startsWith('Sweep finished'));
   assert.ok((await page.$$('#reaper .scroll tbody tr')).length > 0);
 });
 
-test('accounts, tokens and devices are made and ended', async () => {
+test('accounts, tokens and devices are created and revoked', async () => {
   await fill('#accounts > .make [name=name]', 'paint');
   await fill('#accounts > .make [name=prefix]', 'pnt');
   await press('Enter');
@@ -124,7 +124,7 @@ test('accounts, tokens and devices are made and ended', async () => {
   assert.match(first, /^cs_/);
   assert.equal((await server.ask('GET', '/v1/account', first)).name, 'paint');
   await isAccessible('a secret');
-  await clickText('#secret button', 'I have it');
+  await clickText('#secret button', 'Close');
   await gone('#secret');
   assert.equal(await page.evaluate((secret) => document.documentElement.outerHTML.includes(secret), first), false);
 
@@ -143,7 +143,7 @@ test('accounts, tokens and devices are made and ended', async () => {
   assert.equal((await server.ask('GET', '/v1/account', token)).name, 'paint');
   page.once('dialog', (dialog) => dialog.dismiss());
   await page.click('[aria-label="Revoke spray-booth"]');
-  assert.equal((await server.ask('GET', '/v1/account', token)).name, 'paint', 'nothing happens without a yes');
+  assert.equal((await server.ask('GET', '/v1/account', token)).name, 'paint', 'nothing happens without confirmation');
   page.once('dialog', (dialog) => dialog.accept());
   await page.click('[aria-label="Revoke spray-booth"]');
   await until(() => !document.querySelector('[aria-label="Revoke spray-booth"]'));
@@ -156,7 +156,7 @@ test('accounts, tokens and devices are made and ended', async () => {
   await clickText('.panel .make button', 'Create device');
   await see('#secret[open]');
   assert.match(await page.$eval('#secret textarea', (area) => area.value), /sync\.encryption_secret/);
-  await clickText('#secret button', 'I have it');
+  await clickText('#secret button', 'Close');
   await until(() => document.querySelector('.panel').textContent.includes('laptop'));
   page.once('dialog', (dialog) => dialog.accept());
   await page.click('[aria-label="Revoke laptop"]');
@@ -166,7 +166,7 @@ test('accounts, tokens and devices are made and ended', async () => {
   await fill('#accounts > .make [name=prefix]', 'pnt');
   await page.evaluate(() => [...document.querySelectorAll('#accounts > .make button')].at(-1).click());
   await see('#accounts .note.bad');
-  assert.match(await textOf('#accounts .note.bad'), /The name is taken/);
+  assert.match(await textOf('#accounts .note.bad'), /Name taken/);
   await fitsPhone('the operator’s page, with an account');
   await clickText('.panel .section-head button', 'Close');
 });
@@ -176,7 +176,7 @@ const rowOfAccount = (name) => page.$$eval('.accounts tbody tr', (all, wanted) =
 const untilAccount = (name, state) => page.waitForFunction((wanted, is) => [...document.querySelectorAll('.accounts tbody tr')]
   .some((row) => row.querySelector('th').innerText === wanted && row.cells[3].innerText === is), {}, name, state).catch(failed);
 
-test('an account is renamed, disabled, enabled, deleted and had back', async () => {
+test('an account is renamed, disabled, enabled, deleted and restored', async () => {
   const made = await server.account('varnish', 'VAR');
   const own = await browser.createBrowserContext();
   const theirs = await openPage(own);
@@ -190,12 +190,12 @@ test('an account is renamed, disabled, enabled, deleted and had back', async () 
   await press('Enter');
   await untilAccount('lacquer', 'active');
   assert.equal(await rowOfAccount('varnish'), '');
-  await said('varnish is called lacquer now.');
-  // The panel is the renamed one's, with its tokens.
+  await said('varnish renamed to lacquer.');
+  // The panel shows the renamed account with its tokens.
   await until(() => document.querySelector('.panel table')?.textContent.includes('reader'));
   page.once('dialog', (dialog) => dialog.dismiss());
   await clickText('.panel button', 'Disable');
-  assert.equal((await server.ask('GET', '/v1/account', made.write)).name, 'lacquer', 'nothing happens without a yes');
+  assert.equal((await server.ask('GET', '/v1/account', made.write)).name, 'lacquer', 'nothing happens without confirmation');
   page.once('dialog', (dialog) => dialog.accept());
   await clickText('.panel button', 'Disable');
   await untilAccount('lacquer', 'disabled');
@@ -210,7 +210,7 @@ test('an account is renamed, disabled, enabled, deleted and had back', async () 
   await untilAccount('lacquer', 'active');
   assert.equal((await server.ask('GET', '/v1/account', made.write)).name, 'lacquer');
 
-  await clickText('.panel summary', 'Delete this account');
+  await clickText('.panel summary', 'Delete account');
   const button = '.deletion button';
   await fill('.deletion [name=typed]', 'varnish');
   assert.equal(await page.$eval(button, (each) => each.disabled), true, 'another name deletes nothing');
@@ -220,17 +220,17 @@ test('an account is renamed, disabled, enabled, deleted and had back', async () 
   await page.waitForFunction((which) => !document.querySelector(which).disabled, {}, button);
   await page.click(button);
   await untilAccount('lacquer', 'deleted');
-  assert.match(await textOf('.panel .note'), /It was deleted just now.*it can be had back until \w+ \d+, \d{4}/s);
+  assert.match(await textOf('.panel .note'), /Deleted just now.*can be restored until \w+ \d+, \d{4}/s);
   await assert.rejects(server.ask('GET', '/v1/account', made.write), /account-disabled/);
-  assert.equal(await page.$('.panel [aria-label="The tokens of lacquer"]'), null);
+  assert.equal(await page.$('.panel [aria-label="List of tokens of lacquer"]'), null);
   await isAccessible('a deleted account');
-  await clickText('.panel button', 'Have it back');
+  await clickText('.panel button', 'Restore');
   await untilAccount('lacquer', 'active');
   assert.equal((await server.ask('GET', '/v1/account', made.write)).name, 'lacquer');
   await clickText('.panel .section-head button', 'Close');
 });
 
-test('an account that lives elsewhere says how it is', async () => {
+test('a remote account shows its state', async () => {
   const far = await Server.start(process.env.CALLSIGND);
   const there = await far.ask('POST', '/v1/admin/accounts', far.operator, { name: 'there', prefix: 'FAR', mode: 'opaque' });
   await server.ask('POST', '/v1/admin/accounts', server.operator, { name: 'abroad', prefix: 'ABR',
@@ -244,17 +244,17 @@ test('an account that lives elsewhere says how it is', async () => {
   await says('up to date');
   assert.ok((await textOf('.panel .facts')).includes(far.url));
   await far.end('SIGTERM');
-  await says('trying again.*Last error');
-  await isAccessible('an account elsewhere');
+  await says('retrying.*Last error');
+  await isAccessible('a remote account');
   await far.run(new URL(far.url).host);
   await says('up to date');
   await far.stop();
   await clickText('.panel .section-head button', 'Close');
 });
 
-// ---- what may be wrong with a server ----
+// ---- problems of the server ----
 
-// The page as it is when the server answers one path so; null: as ever.
+// Runs `what` while `answer` gives the responses to requests whose URL contains `part`; null: the server responds.
 async function answering(part, answer, what) {
   await page.setRequestInterception(true);
   const told = (request) => {
@@ -267,7 +267,7 @@ async function answering(part, answer, what) {
   await page.setRequestInterception(false);
 }
 
-test('whether the server is ready is said', async () => {
+test('the page shows whether the server is ready', async () => {
   await see('.ready');
   assert.equal((await textOf('.ready')).trim(), 'Ready');
   const full = { status: 503, contentType: 'application/problem+json',
@@ -275,14 +275,14 @@ test('whether the server is ready is said', async () => {
   await answering('/readyz', () => full, async () => {
     await see('.ready.not');
     assert.match(await textOf('.ready'), /Not ready.*The disk is full/s);
-    await said('Not ready. The server cannot write. The disk is full.');
+    await said('Not ready. The disk is full.');
     await isAccessible('a server that is not ready');
   });
   await gone('.ready.not');
   await said('The server is ready again.');
 });
 
-test('metrics on a port of their own are missed in words', async () => {
+test('without metrics the page says so and shows the rest', async () => {
   const apart = await Server.start(process.env.CALLSIGND, '[metrics]\nlisten = "127.0.0.1:0"\n');
   const own = await browser.createBrowserContext();
   const other = await own.newPage();
@@ -294,7 +294,7 @@ test('metrics on a port of their own are missed in words', async () => {
   await other.waitForFunction(() => document.querySelector('#overview .note')?.innerText.includes('metrics.listen'));
   await see('.histogram .handle', other);
   assert.match(await textOf('.slots', other), /Pending\s+0/);
-  assert.equal(await other.$('.note.bad'), null, 'nothing has failed');
+  assert.equal(await other.$('.note.bad'), null, 'no errors');
   assert.equal(await other.$('.timeline'), null, 'no empty charts');
   await isAccessible('an operator’s page without metrics', other);
   await own.close();
@@ -310,9 +310,9 @@ test('the page is the same over TLS', async () => {
   await fill('#token', safe.home, other);
   await other.keyboard.press('Enter');
   await other.waitForSelector('.feed.live');
-  await fill('#new-description', 'Sealed on the way', other);
+  await fill('#new-description', 'Sent over TLS', other);
   await other.keyboard.press('Enter');
-  await other.waitForFunction(() => document.querySelector('a.row .text')?.textContent === 'Sealed on the way');
+  await other.waitForFunction(() => document.querySelector('a.row .text')?.textContent === 'Sent over TLS');
   await signOut(other);
   await fill('#token', safe.operator, other);
   await other.keyboard.press('Enter');
@@ -326,36 +326,36 @@ test('the page is the same over TLS', async () => {
 
 const backupRows = () => page.$$eval('#backups tbody tr', (all) => all.map((row) => row.innerText));
 
-test('backups are listed, and made', async () => {
+test('backups are listed and created', async () => {
   await page.reload();
   await see('#backups tbody tr');
   const before = await backupRows();
-  assert.equal(before.length, 1, 'the one of the start');
+  assert.equal(before.length, 1, 'the scheduled backup at the start');
   assert.match(before[0], /(just now|minutes? ago)\s+[\d.]+ [kM]B/);
-  assert.match(await textOf('#backups .hint'), /every day in .*backups, and 7 are kept.*master key/s);
+  assert.match(await textOf('#backups .hint'), /every day in .*backups; the newest 7 are kept.*master key/s);
   await clickText('#backups button', 'Back up now');
-  await until(() => document.querySelector('.told')?.textContent.startsWith('Backed up:'));
+  await until(() => document.querySelector('.told')?.textContent.startsWith('Backup created:'));
   await until(() => document.querySelectorAll('#backups tbody tr').length === 2);
   const { kept } = await server.ask('GET', '/v1/admin/backups', server.operator);
   assert.equal(kept.length, 2);
   assert.ok((await backupRows())[0].includes(kept[0].directory), 'the newest is first');
-  // Somewhere else; a second time there is something there.
-  await clickText('#backups summary', 'To another directory');
+  // Another directory; the second time it is not empty.
+  await clickText('#backups summary', 'Back up to another directory');
   await fill('#backups [name=directory]', `${server.folder}/apart`);
   await press('Enter');
   await until(() => document.querySelectorAll('#backups tbody tr').length === 3);
   await fill('#backups [name=directory]', 'apart');
   await press('Enter');
   await see('#backups .note.bad');
-  assert.match(await textOf('#backups .note.bad'), /Directory: The whole path/);
+  assert.match(await textOf('#backups .note.bad'), /Directory: .*path/);
   await fill('#backups [name=directory]', `${server.folder}/apart`);
   await press('Enter');
-  await until(() => /The last one failed/.test(document.querySelector('#backups .note.bad')?.textContent));
+  await until(() => /The last backup failed/.test(document.querySelector('#backups .note.bad')?.textContent));
   await isAccessible('backups');
   await fitsPhone('backups');
 });
 
-test('how far a backup is, is shown', async () => {
+test('the progress of a backup is shown', async () => {
   let copied = 0;
   const running = () => ({ status: 200, contentType: 'application/json',
     body: JSON.stringify({ running: true, copied: (copied += 10), total: 200, directory: '/b', every: '1d', keep: 7 }) });
@@ -375,13 +375,13 @@ test('how far a backup is, is shown', async () => {
 
 // ---- after a restore ----
 
-test('series that are held say what to do, and go on', async () => {
+test('held series show what to do and can be resumed', async () => {
   await server.create(shop.write, { description: 'In the backup' });
   const backup = `${server.folder}/monday`;
   await server.ask('POST', '/v1/admin/backups', server.operator, { directory: backup });
   const lost = await server.create(shop.write, { description: 'Not in it' });
   const number = Number(lost.key.split('-')[1]);
-  // Tokens are those of the backup.
+  // The restored store has the tokens of the backup.
   await server.restore(backup);
   await page.goto(server.url);
   await see('#held form');
@@ -393,24 +393,24 @@ test('series that are held say what to do, and go on', async () => {
   await until((all) => document.querySelectorAll('#held form').length === all, wanted);
   const many = (await page.$$('#held form')).length;
   assert.match(await textOf('#held-title'), new RegExp(`^${many} series held`));
-  assert.ok((await textOf(form)).includes(`the backup has SYN-${number - 1}`));
+  assert.ok((await textOf(form)).includes(`last in the backup: SYN-${number - 1}`));
   await isAccessible('held series');
   await fitsPhone('held series');
   await picture('held', { of: '#held' });
-  // Its own account asks for it in vain, and is told why.
+  // A creation in the account is rejected and retried, and the page shows why.
   const own = await browser.createBrowserContext();
   const theirs = await openPage(own);
   await signIn(shop.write, { on: theirs });
   await fill('#new-description', 'A little early', theirs);
   await theirs.keyboard.press('Enter');
-  await theirs.waitForFunction(() => /a backup.*It is sent again/s.test(document.querySelector('.list.waiting')?.innerText));
+  await theirs.waitForFunction(() => /backup.*Retrying/s.test(document.querySelector('.list.waiting')?.innerText));
   await fill(`${form} [name=at]`, String(number + 1));
   let asked = '';
   page.once('dialog', (dialog) => { asked = dialog.message(); dialog.accept(); });
   await press('Enter');
   await gone(form);
-  assert.match(asked, new RegExp(`goes on at SYN-${number + 1}.*${number} is left out`));
-  await said(`SYN of bikes goes on at ${number + 1}.`);
+  assert.match(asked, new RegExp(`at SYN-${number + 1}.*${number} is skipped`));
+  await said(`SYN of bikes resumed at ${number + 1}.`);
   assert.equal((await page.$$('#held form')).length, many - 1);
   await see('.given', theirs);
   assert.equal((await textOf('.given .key', theirs)).trim(), `SYN-${number + 1}`);

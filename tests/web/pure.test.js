@@ -1,4 +1,4 @@
-// What the page computes without a browser: texts, rates and quantiles, what another window would have done.
+// The page's pure functions: formatting, rates and quantiles, outcomes of other reaper windows.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { asKey, bytes, fromNow, milliseconds, rounded, span, spanInWords, words 
 import { columns, parse, quantile, sampleOf } from '../../src/web/metrics.js';
 import { bars, model, outcome } from '../../src/web/windows.js';
 
-test('a key is what somebody may type for one', () => {
+test('keys are recognised in any spelling', () => {
   for (const typed of ['SYN-42', 'syn-42', ' syn 42 ', 'syn42', 'Syn-42']) assert.equal(asKey(typed), 'SYN-42');
   assert.equal(asKey('inc-20261120-7'), 'INC-20261120-7');
   assert.equal(asKey('a_1-3'), 'A_1-3');
@@ -14,7 +14,7 @@ test('a key is what somebody may type for one', () => {
   for (const typed of ['', 'syn', '42', '-42', 'syn-', 'say 42 times', '<b>-1', '../v1']) assert.equal(asKey(typed), '', typed);
 });
 
-test('spans are read and told', () => {
+test('durations are parsed and formatted', () => {
   assert.deepEqual(['250ms', '41s', '10m', '6h', '7d'].map(milliseconds), [250, 41_000, 600_000, 21_600_000, 604_800_000]);
   for (const text of ['', 'auto', '1.5s', '5', undefined]) assert.equal(milliseconds(text), null);
   assert.deepEqual([0.08, 380, 1_900, 12_000, 60_000, 90_000, 720_000, 9_000_000, 604_800_000, null].map(span),
@@ -23,7 +23,7 @@ test('spans are read and told', () => {
   assert.deepEqual(words(' home, garden  +x '), ['home', 'garden', '+x']);
 });
 
-test('sizes and ages are told in few words', () => {
+test('sizes and ages are formatted briefly', () => {
   assert.deepEqual([0, 1, 999, 1_000, 217_088, 1_234_567, 9_960_000, 87_000_000_000, 5e15].map(bytes),
     ['0 bytes', '1 byte', '999 bytes', '1 kB', '217 kB', '1.2 MB', '10 MB', '87 GB', '5,000 TB']);
   assert.deepEqual([86_400_000, 2_592_000_000, 3_600_000, 129_600_000].map(spanInWords), ['1 day', '30 days', '1 h', '1 d 12 h']);
@@ -46,30 +46,30 @@ callsign_queue_depth 2
 callsign_build_info{sqlite="3.40.1",version="0.1.0"} 1
 `), 0);
 
-test('what the server counts becomes rates and quantiles', () => {
+test('metrics become rates and quantiles', () => {
   const first = { ...counted(10, 0, [0, 0, 0]), at: 0 };
   const second = { ...counted(30, 5, [50, 100, 100]), at: 10_000 };
   assert.equal(second.version, '0.1.0');
   assert.equal(second.slots.pending, 3);
-  // As it is kept over a reload.
+  // Stored as JSON, to survive a reload.
   const kept = JSON.parse(JSON.stringify([first, second]));
   const { at, created, retried, p50, p99, batch, queue } = columns(kept);
   assert.deepEqual([at, created, retried, batch, queue], [[10], [2], [0.5], [4], [2]]);
   assert.equal(p50[0], 1);
   assert.ok(Math.abs(p99[0] - 4.92) < 0.01, p99[0]);
   assert.equal(quantile(0.5, first.commit, first.commit), null, 'nothing was counted');
-  // Beyond the last bucket there is no telling how far.
+  // A quantile beyond the last bucket is that bucket's limit.
   assert.equal(quantile(0.99, first.commit, counted(0, 0, [0, 0, 10]).commit), 0.005);
 });
 
-test('a restart of the server is a gap', () => {
+test('a restart of the server gives null values', () => {
   const before = { ...counted(1_000, 7, [50, 100, 100]), at: 0 };
   const after = { ...counted(3, 0, [1, 1, 1]), at: 5_000 };
   const { created, retried, p99, batch } = columns([before, after]);
   assert.deepEqual([created, retried, p99, batch], [[null], [null], [null], [null]]);
 });
 
-// Ten slots whose clients came back after 10 s and 80 s, five each; two that nobody came back for; seen for 1000 s.
+// Ten slots whose clients retried after 10 s and 80 s, five each; two without a retry; observed for 1000 s.
 const status = {
   accounts: 'here', window: '10m', wanted: '2m', p50: '10s', p99: '80s',
   retries: [{ upTo: '10s', retries: '5.00', failedRetried: 5, pending: String((2 * 10 + 10 * 10) / 1000) },
@@ -79,11 +79,11 @@ const status = {
     { window: '1h', failedRetried: 0, pending: String((2 * 3_600 + 450) / 1000) }],
 };
 
-test('between the points that are known, a window is told exactly', () => {
+test('outcomes are exact between the known points', () => {
   const of = model(status);
   const truth = (s) => ({ failed: (s < 10 ? 5 : 0) + (s < 80 ? 5 : 0),
     pending: (2 * s + 5 * Math.min(s, 10) + 5 * Math.min(s, 80)) / 1000 });
-  // One that is shorter than a bucket fails those in the next ones; its own is not counted, as on the server.
+  // A window fails the retries of all longer buckets; its own bucket is not counted, as on the server.
   for (const s of [10, 40, 60, 70, 80, 100, 600, 1_800, 3_600, 7_200]) {
     const { failed, pending } = outcome(of, s * 1_000);
     if (s !== 70) assert.equal(failed, truth(s).failed, `${s} s`);
@@ -93,14 +93,14 @@ test('between the points that are known, a window is told exactly', () => {
   assert.ok(Math.abs(outcome(of, 5_000).pending - truth(5).pending) < 1e-9);
 });
 
-test('windows that can be chosen are in order, with those in force and wanted', () => {
+test('windows on offer are sorted and include the current and the wanted one', () => {
   const { stops, inForce, wanted } = model({ ...status, window: '75s', wanted: '68s' });
   assert.deepEqual([...stops].sort((a, b) => a.ms - b.ms), stops);
   assert.equal(new Set(stops.map((stop) => stop.ms)).size, stops.length);
   for (const ms of [inForce, wanted]) assert.ok(stops.some((stop) => stop.ms === ms));
 });
 
-test('bars are two to a doubling and lose nothing', () => {
+test('bars cover half a doubling each and count every retry', () => {
   const retries = Array.from({ length: 60 }, (_, i) => ({ upTo: `${Math.ceil(10 * 2 ** (i / 8))}ms`, retries: '1.00',
     failedRetried: 0, pending: '0.00' }));
   const found = bars(model({ ...status, retries }));

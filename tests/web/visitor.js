@@ -1,7 +1,7 @@
-// A shop's tasks on a real server, a browser that looks at them, and short words for what a person does on the page. Each
-// file of tests has its own; after each test the browser must have had nothing to complain of.
+// A real server with tasks, a browser, and helpers for the actions of a user on the page. Each test file has its own
+// server. After each test the browser must not have reported errors.
 //
-// CALLSIGN_PICTURES=FOLDER: screenshots are written there.
+// CALLSIGN_PICTURES=FOLDER: screenshots are written to that folder.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,10 +16,10 @@ export const pictures = process.env.CALLSIGN_PICTURES;
 export let server;
 export let browser;
 export let page;
-export let shop;  // the account most of it is about
+export let shop;  // the account that most tests use
 const complaints = [];
 
-// Begins a file of tests; `prepare` is done before the first of them. (Of two hooks, the second would not wait.)
+// Sets up a test file. `prepare` runs before its first test. (A second before hook would not wait for the first.)
 export function visit(prepare = () => {}) {
   before(async () => {
     server = await Server.start(process.env.CALLSIGND, '[reaper]\ninterval = "1s"\n[backup]\ndirectory = "FOLDER/backups"\n' +
@@ -34,7 +34,7 @@ export function visit(prepare = () => {}) {
     await browser?.close();
     await server?.stop();
   });
-  afterEach(() => assert.deepEqual(complaints.splice(0), [], 'the browser complains'));
+  afterEach(() => assert.deepEqual(complaints.splice(0), [], 'the browser reports no errors'));
 }
 
 export async function openPage(context = browser) {
@@ -43,13 +43,13 @@ export async function openPage(context = browser) {
   opened.setDefaultTimeout(WAIT);
   opened.on('pageerror', (error) => complaints.push(String(error)));
   opened.on('console', (message) => {
-    // A problem is an answer; what a policy forbids is not.
+    // Problem responses are expected; violations of the content security policy are not.
     const isProblem = /Failed to load resource: (the server responded with a status of [45]|net::ERR_)/.test(message.text());
     if (message.type() === 'error' && !isProblem) complaints.push(message.text());
   });
   opened.on('request', (request) => {
-    if (!request.url().startsWith(server.url) && !request.url().startsWith('data:')) complaints.push(`asked for ${request.url()}`);
-    if (request.url().includes('cs_')) complaints.push(`a token in ${request.url()}`);
+    if (!request.url().startsWith(server.url) && !request.url().startsWith('data:')) complaints.push(`request to another server: ${request.url()}`);
+    if (request.url().includes('cs_')) complaints.push(`token in the URL ${request.url()}`);
   });
   return opened;
 }
@@ -108,7 +108,7 @@ export async function picture(name, { scheme = 'light', width = 1280, height = 8
   await page.setViewport({ width: 1280, height: 860 });
 }
 
-// WCAG 2.2 A and AA, as far as a program can judge, in light and dark.
+// Checks WCAG 2.2 A and AA with axe, in the light and the dark colour scheme.
 export async function isAccessible(what, on = page) {
   for (const scheme of ['light', 'dark']) {
     await on.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme },
@@ -123,9 +123,9 @@ export async function isAccessible(what, on = page) {
   await on.emulateMediaFeatures([]);
 }
 
-// Nothing to scroll sideways for, and nothing too small for a thumb.
+// Checks that a phone needs no horizontal scrolling and that every control is large enough to tap.
 export async function fitsPhone(what) {
-  // As it stands: with isMobile or hasTouch it would be loaded anew. Charts are told of their width a frame later.
+  // isMobile and hasTouch would reload the page. Charts get their new width a frame later.
   await page.setViewport({ width: 360, height: 740 });
   await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
   const wide = await page.evaluate(() => [...document.querySelectorAll('body, body *')]
