@@ -1,15 +1,14 @@
-// baseline: how fast could it be at most? The rows that a creation writes, with the server's own
-// schema and statements, bound in a loop by one thread: no HTTP, no rules, no threads to talk to,
-// two durable commits for each batch, as the server's two phases need. What the server reaches of
-// this is the part of the time that goes into what cannot be left out.
+// baseline: the upper limit of creations. One thread writes the rows of creations in a loop, with
+// the server's schema and statements: without HTTP, rules and other threads, with two durable
+// commits per batch, as the server's two phases need. The server's rate relative to this limit
+// shows how much of its time is unavoidable.
 //
 //     baseline --batch 64 --duration 10s
-//     baseline --batch 64 --duration 10s --key-index     with a plain unique index on the clients'
-//     keys
-//     baseline --batch 64 --series 1000                  the batch's numbers are of as many series
-//     baseline --batch 1 --duration 100ms                the smallest sensible run
+//     baseline --batch 64 --duration 10s --key-index     with a unique index of the clients' keys
+//     baseline --batch 64 --series 1000                  in this number of series
+//     baseline --batch 1 --duration 100ms                smallest useful run
 //
-// The server's own indexes, of keys and in bulk, are left out: the limit is for the rows alone.
+// Omits the server's own indexes (of keys, and bulk indexes): the limit is for rows only.
 
 #include "local_store.hpp"
 #include "options.hpp"
@@ -31,7 +30,7 @@
 namespace callsign::sql {
 namespace {
 
-// What the store makes of its tables.
+// The store's statements.
 constexpr auto account_advance =
     "UPDATE accounts SET last_seq = ?, last_version = ? WHERE account_id = ?";
 constexpr auto series_put =
@@ -73,7 +72,7 @@ namespace callsign::bench {
 namespace {
 
 struct settings {
-    std::string data_dir;  // empty: a temporary one
+    std::string data_dir;  // empty: a temporary directory
     std::string parent;
     unsigned batch = 64;
     unsigned series = 1;
@@ -82,7 +81,7 @@ struct settings {
     bool json = false;
 };
 
-// ---- SQLite, as bare as it comes ----
+// ---- SQLite without the store ----
 
 class database {
   public:
@@ -104,7 +103,8 @@ class database {
 
     void execute(const char* sql) { check(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
 
-    // Integers, texts and blobs in order; then runs the statement to its first row or its end.
+    // Binds integers, texts and blobs in order; then runs the statement to its first row or its
+    // end.
     template <class... Values>
     sqlite3_stmt* run(const char* sql, const Values&... values) {
         sqlite3_stmt*& s = prepared_[sql];
@@ -121,10 +121,10 @@ class database {
         return s;
     }
 
-    // After the columns of a row were read.
+    // Call after reading the columns of a row.
     void reset(const char* sql) { sqlite3_reset(prepared_.at(sql)); }
 
-    // When the server would at the latest: it also counts the different pages.
+    // At the server's upper limit; the server also counts distinct pages.
     void checkpoint_if_due() {
         if (wal_pages_ < sqlite_options{}.wal_pages_max) return;
         check(sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
@@ -159,7 +159,7 @@ class database {
     int wal_pages_ = 0;
 };
 
-// ---- what a creation writes ----
+// ---- rows of a creation ----
 
 class writer {
   public:
@@ -174,7 +174,7 @@ class writer {
         make_typical_bytes();
     }
 
-    // Phase 1 of a whole batch, durable; then phase 2 of it, durable.
+    // Phase 1 of a whole batch, durable; then its phase 2, durable.
     void create(unsigned batch) {
         slots_.clear();
         const std::int64_t now = wall_time().time_since_epoch().count();
@@ -212,7 +212,7 @@ class writer {
     std::int64_t& last(drawn_id what) { return last_ids_[static_cast<std::size_t>(what)]; }
     std::int64_t next(drawn_id what) { return ++last(what); }
 
-    // The account's default, and others.
+    // Adds the account's default series, and others.
     void add_series(unsigned n) {
         const std::string prefix = "B" + std::to_string(n);
         if (n > 0) {
@@ -254,7 +254,7 @@ class writer {
         std::apply(set, last_ids_);
     }
 
-    // As long as the real ones; what they say does not matter to SQLite.
+    // Values of realistic size; their content is irrelevant to SQLite.
     void make_typical_bytes() {
         attributes all{{"description", description_of(1)},
                        {"entry", "1795000000"},
@@ -274,7 +274,7 @@ class writer {
     seeded_ids ids_;
     std::mt19937_64 random_;
     std::vector<numbers> series_;
-    std::vector<numbers*> taken_;  // from, in this batch
+    std::vector<numbers*> taken_;  // series used in this batch
     std::array<std::int64_t, drawn_ids> last_ids_{};
     std::int64_t committed_ = 0;
     std::int64_t seq_ = 0;
@@ -286,7 +286,7 @@ class writer {
     std::vector<reserved> slots_;
 };
 
-// ---- the run ----
+// ---- run ----
 
 account_id prepare(const std::filesystem::path& data_dir) {
     const auto s = open_sqlite({.data_dir = data_dir});
@@ -310,7 +310,7 @@ void measure(const settings& s, const std::filesystem::path& data_dir) {
     if (s.key_index)
         db.execute("CREATE UNIQUE INDEX IF NOT EXISTS slots_by_key ON slots (account_id, key)");
     writer w(db, account, s.series);
-    w.create(s.batch);  // statements are prepared, pages are there
+    w.create(s.batch);  // prepares statements and allocates pages
 
     const double cpu_before = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();

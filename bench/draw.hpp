@@ -1,6 +1,6 @@
 #pragma once
-// Random-looking values that can be drawn again: equal inputs give equal outputs, so whatever
-// belongs to an item is known from its number alone.
+// Pseudo-random values from a hash: equal inputs give equal outputs, so an item's values follow
+// from its number.
 
 #include <callsign/base/uuid.hpp>
 
@@ -20,14 +20,14 @@ inline std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// The prefix of an account's n-th series behind its default.
+// Returns the prefix of an account's n-th series after its default.
 inline std::string series_name(std::uint64_t n) {
     char name[16];
     std::snprintf(name, sizeof name, "S%04u", static_cast<unsigned>(n));
     return name;
 }
 
-// A UUIDv4.
+// Generates a UUIDv4.
 inline uuid draw_uuid(std::uint64_t seed, std::uint64_t item) {
     const std::uint64_t halves[2] = {mixed(seed ^ mixed(2 * item)),
                                      mixed(seed ^ mixed(2 * item + 1))};

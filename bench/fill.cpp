@@ -1,11 +1,11 @@
-// fill: puts millions of tasks, with their slots, versions and numbers, into a data directory, so
-// that a server can be measured on a store that is not empty. It goes through the rules and the
-// store port, in large batches: every row is what the server itself would have written.
+// fill: creates millions of tasks, with slots, versions and numbers, in a data directory, to
+// measure a server with a large store. It applies the rules through the store port, in large
+// batches: the rows equal those that the server would write.
 //
 //     fill --data-dir DIR --tasks 3000000
-//     fill --data-dir DIR --tasks 10                                the smallest sensible run
+//     fill --data-dir DIR --tasks 10                                smallest useful run
 //
-// Prints the account's name and token, as JSON, on standard output; progress on standard error.
+// Prints the account's name and token as JSON to standard output, progress to standard error.
 
 #include "callsign/v1/callsign.pb.h"
 #include "draw.hpp"
@@ -34,7 +34,7 @@ struct settings {
     std::uint64_t seed = 1;
 };
 
-// Reserve and fulfil in one transaction: the rows are the same as from two.
+// Reserves and fulfils in one transaction: the rows are the same as with two.
 void create(write_tx& tx, account_id owner, std::uint64_t n, const std::string& prefix,
             std::mt19937_64& random, const rules::moment& m) {
     v1::CreateTask message;
@@ -50,7 +50,7 @@ void create(write_tx& tx, account_id owner, std::uint64_t n, const std::string& 
     CALLSIGN_ASSERT(std::holds_alternative<receipted>(done));
 }
 
-// The account's default, and others, which `load` goes on in.
+// The account's default series, and others, which `load` uses, too.
 std::vector<std::string> make_series(store& s, rules::id_source& ids, account_id owner,
                                      std::uint64_t count) {
     std::vector<std::string> prefixes{""};
@@ -95,13 +95,13 @@ int run(int argc, char** argv) {
     flags.add("--data-dir", o.data_dir, "made if it is not there; no server may hold it");
     flags.add("--tasks", o.tasks, "how many");
     flags.add("--series", o.series,
-              "in turn: the account's default, and others up to N, S0001 and so on");
+              "number of series: the default and S0001, S0002, ..., used in turn");
     flags.add("--account", o.account, "made for them; its prefix is FILL");
     flags.add("--batch", o.batch, "tasks in one transaction");
     flags.add("--seed", o.seed, "of the keys");
     flags.parse(argc, argv);
-    if (o.data_dir.empty() || o.batch == 0) options::fail("--data-dir is needed");
-    if (o.series < 1 || o.series > series_max) options::fail("--series is 1..1000");
+    if (o.data_dir.empty() || o.batch == 0) options::fail("--data-dir is required");
+    if (o.series < 1 || o.series > series_max) options::fail("--series must be 1..1000");
 
     const auto s = open_sqlite({.data_dir = o.data_dir});
     seeded_ids ids(o.seed);

@@ -1,7 +1,8 @@
-// followers: what it costs that many follow one account. How much memory an idle follower takes in
-// the server, and how long it is from a creation's answer until the last of many has heard of it.
+// followers: the cost of many followers of one account. Measures the server's memory per idle
+// follower, and the time from the response to a creation until the last follower has received the
+// change.
 //
-//     followers                              10,000 idle ones; then 1,000 of whom each hears all
+//     followers                              10,000 idle, then 1,000 active ones
 //     followers --idle 2000 --hearing 200    fewer
 
 #include "histogram.hpp"
@@ -35,7 +36,7 @@ constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 
 enum class form { stream, socket };
 
-// Reads as little as it can: what is measured is the server.
+// Does minimal work, since the server is measured.
 class follower {
   public:
     follower(asio::io_context& io, form how) : socket_(io), how_(how) {}
@@ -59,7 +60,7 @@ class follower {
                 begun = true;
                 ++following;
             }
-            // Each change has it once; a piece never ends in the middle of one, which is small.
+            // Each change contains this once; changes are small and never split between reads.
             for (auto at = text.find("\"purged\""); at != std::string_view::npos;
                  at = text.find("\"purged\"", at + 1)) {
                 ++heard;
@@ -165,7 +166,7 @@ class experiment {
             all.emplace_back(io_, how);
             asio::co_spawn(io_, all.back().follow(server_.port(), token_, following_, heard_),
                            asio::detached);
-            // A few at a time, or the server's backlog overflows.
+            // A few at a time, otherwise the server's listen backlog overflows.
             while (following_ < n - 64) io_.run_one();
         }
         while (following_ < count) io_.run_one();
@@ -212,7 +213,7 @@ int main(int argc, char** argv) {
     known.add("--creations", of.creations, "of each kind");
     known.parse(argc, argv);
     raise_open_files();
-    // Each in a server of its own: memory that was used once is used again.
+    // A separate server for each: memory that was freed is reused.
     experiment(of).idle(form::stream, "streams");
     experiment(of).idle(form::socket, "sockets");
     experiment(of).hear(form::stream, "streams");

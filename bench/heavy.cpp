@@ -1,9 +1,9 @@
-// heavy: how long one command holds the writer, for the largest that anyone can send. Each kind is
-// made as its handler makes it, step by step, on a SQLite store; a step is one transaction, its
-// commit included. Prints for each kind the steps, what they took together, and the longest.
+// heavy: how long the largest commands block the writer. Each kind runs step by step, as in its
+// handler, on a SQLite store; a step is one transaction with its commit. Prints the number of steps
+// of each kind, their total time, and the longest.
 //
-//     heavy            all of them
-//     heavy 0.01       of a hundredth of the size: the smallest sensible run
+//     heavy            all kinds
+//     heavy 0.01       at a hundredth of the size: smallest useful run
 
 #include "local_store.hpp"
 #include "support/temp_dir.hpp"
@@ -34,7 +34,7 @@ operation update(const uuid& id, std::string name, std::string value, precise_ti
     return {kind::update, id, std::move(name), std::move(value), at};
 }
 
-// One managed account with a device, and a stopwatch around every transaction.
+// A managed account with a device, and a timer around every transaction.
 class heavy_account {
   public:
     explicit heavy_account(double scale) : scale_(scale) {
@@ -74,7 +74,7 @@ class heavy_account {
         return answer;
     }
 
-    // As the handler does it.
+    // As the handler does.
     uuid send(uuid parent, const operations& all) {
         add_version c{client_, parent, {}, account_, 0};
         for (std::size_t begun = 0;;) {
@@ -116,7 +116,7 @@ void many_properties(double scale, int count, const char* what) {
     heavy_account a(scale);
     const uuid id = a.new_id();
     operations all{create(id)};
-    // In no order, as a map's names come.
+    // Unsorted, like the names in a map.
     for (int i = 0; i < a.scaled(count); ++i) {
         all.push_back(update(id, "p" + std::to_string(i * 7919LL % 1'000'003), "v", wall_time()));
     }
@@ -192,7 +192,7 @@ void import(double scale) {
     a.print("an import of 500 tasks, 1 MB");
 }
 
-// As the job does it.
+// As the job does.
 void manage(double scale) {
     heavy_account a(scale);
     const uuid client = a.new_id();

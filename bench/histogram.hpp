@@ -1,6 +1,7 @@
 #pragma once
-// Latencies, counted in log-linear buckets: 128 to each power of two, so that a reported value is
-// less than 1 % above the measured one, at any size, in 58 KiB. Recording is a few instructions.
+// A histogram of latencies with log-linear buckets: 128 per power of two, so that a reported value
+// is less than 1 % above the measured one, in 58 KiB for all sizes. Recording takes a few
+// instructions.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +29,7 @@ class histogram {
         max_ = std::max(max_, other.max_);
     }
 
-    // The value that `share` (0..1) of all records do not exceed; zero if there are none.
+    // Returns the value that `share` (0..1) of all records do not exceed; zero if there are none.
     std::chrono::nanoseconds quantile(double share) const {
         const auto rank =
             static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(total_)));
@@ -54,7 +55,7 @@ class histogram {
     static constexpr unsigned fine_bits = 7;
     static constexpr std::uint64_t fine = 1u << fine_bits;
 
-    // Values below `fine` have a bucket each; above, the leading 8 bits choose.
+    // Values below `fine` have a bucket each; above, the leading 8 bits select it.
     static std::size_t bucket_of(std::uint64_t value) {
         if (value < fine) return static_cast<std::size_t>(value);
         const unsigned shift = static_cast<unsigned>(std::bit_width(value)) - 1 - fine_bits;

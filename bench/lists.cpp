@@ -1,9 +1,9 @@
-// lists: pages of a list a second, in an account with few tasks and in one with many, of which as
-// many are open. Both are on SQLite stores, and are asked in turn, a window each, so that a noisy
-// machine is noisy for both. A page costs what it returns if the ratios are about 1.
+// lists: list pages per second in an account with few tasks and in one with many, with equal
+// numbers of open tasks. Both are on SQLite stores and are measured alternately, so that noise
+// affects both. Ratios of about 1 show that a page's cost depends only on its content.
 //
 //     lists                 10,000 tasks against 1,000,000
-//     lists 100000          against so many
+//     lists 100000          another larger number
 
 #include "local_store.hpp"
 #include "support/temp_dir.hpp"
@@ -27,7 +27,7 @@ constexpr int open_tasks = 500;
 constexpr int windows = 7;
 constexpr std::chrono::milliseconds window{300};
 
-// An account with `count` tasks; the open ones lie evenly among the others.
+// An account with `count` tasks; the open ones are evenly distributed.
 class listed_account {
   public:
     explicit listed_account(int count) : count_(count) {
@@ -165,7 +165,7 @@ void run(int count) {
 int main(int argc, char** argv) {
     const int count = argc > 1 ? std::atoi(argv[1]) : 1'000'000;
     if (count < 1'000) {
-        std::fprintf(stderr, "lists: a number of tasks from 1000, not %s\n", argv[1]);
+        std::fprintf(stderr, "lists: the number of tasks must be at least 1000, not %s\n", argv[1]);
         return 2;
     }
     callsign::bench::run(count);

@@ -1,15 +1,15 @@
-// load: sends creations to a running callsignd and says how fast and how evenly they are answered.
+// load: sends creations to a running callsignd, and measures rate and latency.
 //
 //     load --url http://127.0.0.1:8080 --token cs_... --connections 64 --duration 10s
-//     load ... --rate 1000          open loop: latency counts from when a request was due
-//     load ... --series 1000        spread over S0001..S1000, made beforehand
-//     load ... --retry-share 5      5 % are replays and must be answered as before
-//     load ... --what batch         500 creations in each request (--batch N), counted one by one
-//     load ... --what get           single tasks by key, of --tasks made beforehand
+//     load ... --rate 1000          open loop: latency counts from the due time of a request
+//     load ... --series 1000        distributed over S0001..S1000, created beforehand
+//     load ... --retry-share 5      5 % are retries, whose responses must equal the first ones
+//     load ... --what batch         500 creations per request (--batch N), counted individually
+//     load ... --what get           single tasks by key, of --tasks created beforehand
 //     load ... --what edit          edits of such tasks
 //     load ... --what list          pages of --batch such tasks
 //
-// The smallest run: --connections 1 --requests 1. Exits 1 if any answer was not the expected one.
+// The smallest run: --connections 1 --requests 1. Exits with 1 after any unexpected response.
 
 #include "callsign/v1/callsign.pb.h"
 #include "draw.hpp"
@@ -52,8 +52,8 @@ struct settings {
     std::uint64_t seed = 0;
     bool json = false;
 
-    target to;                          // from the url
-    std::vector<std::string> tokens{};  // of the accounts, where there are many
+    target to;                          // from the URL
+    std::vector<std::string> tokens{};  // one per account, with --accounts
 
     bool needs_tasks() const { return what == "get" || what == "edit" || what == "list"; }
 };
@@ -63,7 +63,7 @@ struct settings {
 constexpr std::size_t key_chars = 36;
 constexpr std::size_t item_chars = 12;
 
-// What clients send as an idempotency key: the text of a random-looking UUIDv4.
+// An idempotency key as clients send it: a random UUIDv4.
 void write_key(std::uint64_t seed, std::uint64_t item, char* out) {
     const uuid id = draw_uuid(seed, item);
     constexpr char hex[] = "0123456789abcdef";
@@ -79,8 +79,8 @@ void write_item(std::uint64_t item, char* out) {
         out[i] = static_cast<char>('0' + item % 10);
 }
 
-// The request of one series, complete but for the key and the item number, whose places are known:
-// a request is two small writes into it.
+// A request for one series, complete except for the key and the item number, which are written in
+// place.
 struct request_form {
     std::string bytes;
     std::size_t key_at = 0;
@@ -144,11 +144,11 @@ class creations : public workload {
         if (answer.status != 201) return "unexpected status";
         if (answer.body.empty()) return "a receipt without content";
         if (!j.replay) {
-            if (answer.replayed) return "a new creation answered as a replay";
+            if (answer.replayed) return "a new creation got the response of a replay";
             remember(j.item, answer.body);
             return nullptr;
         }
-        if (!answer.replayed) return "a replay answered as a new creation";
+        if (!answer.replayed) return "a replay got the response of a new creation";
         return is_as_before(j.item, answer.body) ? nullptr : "another receipt than before";
     }
 
@@ -158,12 +158,12 @@ class creations : public workload {
         std::size_t receipt_hash;
     };
 
-    // A percentage, as a bound for a random 64-bit number.
+    // Converts a percentage to a limit for random 64-bit numbers.
     static std::uint64_t share_of_64_bits(double percent) {
         return percent >= 100 ? ~0ULL : static_cast<std::uint64_t>(std::ldexp(percent / 100, 64));
     }
 
-    // The latest receipts, each as a hash; older items are not replayed any more.
+    // Remembers the latest receipts as hashes; older items are no longer replayed.
     void remember(std::uint64_t item, std::string_view receipt) {
         if (replay_below_ == 0) return;
         const answered entry{item, std::hash<std::string_view>{}(receipt)};
@@ -179,7 +179,7 @@ class creations : public workload {
 
     bool is_as_before(std::uint64_t item, std::string_view receipt) const {
         const auto known = hash_of_.find(item);
-        // Forgotten while the replay was under way: nothing to compare with.
+        // Overwritten while the replay was in flight: nothing to compare with.
         return known == hash_of_.end() || known->second == std::hash<std::string_view>{}(receipt);
     }
 
@@ -193,7 +193,7 @@ class creations : public workload {
     std::unordered_map<std::uint64_t, std::size_t> hash_of_;
 };
 
-// Many creations in each request, under keys of their own.
+// Many creations per request, each with its own key.
 class batches : public workload {
   public:
     explicit batches(const settings& s) : seed_(s.seed), items_(s.batch) {
@@ -230,8 +230,9 @@ class batches : public workload {
     }
     const char* fault_in(const job&, const response& answer) override {
         if (answer.status != 200) return "unexpected status";
-        // An item that was refused has a problem, which is shorter or longer than a receipt.
-        if (answer.body.find("\"problem\"") != std::string_view::npos) return "an item was refused";
+        // A rejected item has a problem, whose size differs from a receipt's.
+        if (answer.body.find("\"problem\"") != std::string_view::npos)
+            return "an item was rejected";
         return nullptr;
     }
 
@@ -242,7 +243,7 @@ class batches : public workload {
     std::vector<std::pair<std::size_t, std::size_t>> places_;  // of each item's key and number
 };
 
-// Tasks that were made beforehand, in an order of chance.
+// Existing tasks, in random order.
 class among_tasks : public workload {
   public:
     explicit among_tasks(const settings& s) : s_(s) {}
@@ -311,7 +312,7 @@ class pages : public among_tasks {
 
 // ---- before the run ----
 
-// New accounts for this run; their tokens are what the load is sent with.
+// Creates accounts for this run; the load uses their tokens.
 void make_accounts(settings& s) {
     for (unsigned n = 0; n < s.accounts; ++n) {
         char name[40];
@@ -332,7 +333,7 @@ void make_series(const settings& s) {
         const std::string body = "{\"prefix\":\"" + series_name(i) + "\"}";
         calls.push_back(post_json(s.token, "/v1/series", body));
     }
-    // 409: an earlier run of this account made it.
+    // 409: an earlier run of this account created it.
     prepare(s.to, std::move(calls), {201, 409});
 }
 
@@ -344,7 +345,7 @@ void make_tasks(const settings& s) {
             body += "{\"idempotencyKey\":\"" + std::to_string(made) +
                     "\",\"task\":{\"description\":\"Mend the tap in the corridor\"}}";
         }
-        // One after the other: more at once than the account's share would be refused.
+        // Sequentially: concurrent ones would exceed the account's share.
         prepare(s.to, {post_json(s.token, "/v1/tasks:batchCreate", body + "]}")}, {200});
     }
 }
@@ -384,44 +385,47 @@ void print_text(const settings& s, const measured& m) {
 
 settings read_settings(int argc, char** argv) {
     settings s;
-    options o("load: creations for a running callsignd, counted and timed.");
-    o.add("--url", s.url, "where it listens, on a loopback address");
-    o.add("--token", s.token, "a write token of the account to create in");
-    o.add("--admin-token", s.admin_token, "or: the operator's, to make an account for this run");
-    o.add("--connections", s.connections, "kept alive, each with one request under way, 1..1000");
+    options o("load: measures creations on a running callsignd.");
+    o.add("--url", s.url, "server's URL, on a loopback address");
+    o.add("--token", s.token, "write token of the account for creations");
+    o.add("--admin-token", s.admin_token, "operator token, to create an account for this run");
+    o.add("--connections", s.connections,
+          "number of connections, 1..1000, each with one request at a time");
     o.add("--series", s.series,
-          "the account's default, and others up to N, S0001 and so on, made beforehand");
-    o.add("--accounts", s.accounts, "N: made for this run, in turn: with --admin-token");
-    o.add("--rate", s.rate, "requests a second, open loop; 0: closed loop");
-    o.add("--duration", s.duration, "after the warm-up; 0ms: 10s, or as long as --requests need");
-    o.add("--requests", s.requests, "stop after so many; 0: after the duration");
-    o.add("--warmup", s.warmup, "sent but not measured");
-    o.add("--timeout", s.timeout, "an answer that takes longer is a fault");
+          "number of series: the default and S0001, S0002, ..., created beforehand");
+    o.add("--accounts", s.accounts, "number of accounts, used in turn; requires --admin-token");
+    o.add("--rate", s.rate, "requests per second, open loop; 0: closed loop");
+    o.add("--duration", s.duration,
+          "duration after the warm-up; 0ms: 10s, or until --requests are sent");
+    o.add("--requests", s.requests, "maximum number of requests; 0: until the duration ends");
+    o.add("--warmup", s.warmup, "initial time without measurement");
+    o.add("--timeout", s.timeout, "maximum response time");
     o.add("--format", s.format, "json or protobuf");
     o.add("--what", s.what, "create, batch, get, edit or list");
-    o.add("--batch", s.batch, "creations in a request, or tasks in a page, 1..500");
-    o.add("--tasks", s.tasks, "to be read or edited, made beforehand: with --admin-token");
-    o.add("--retry-share", s.retry_share, "percent of requests that replay an earlier key");
-    o.add("--seed", s.seed, "of the keys; 0: another one each run");
+    o.add("--batch", s.batch, "creations per request, or tasks per page, 1..500");
+    o.add("--tasks", s.tasks, "tasks to read or edit, created beforehand; requires --admin-token");
+    o.add("--retry-share", s.retry_share, "percentage of requests that retry an earlier key");
+    o.add("--seed", s.seed, "seed of the keys; 0: random");
     o.add("--json", s.json, "print one JSON object");
     o.parse(argc, argv);
 
-    if (s.connections < 1 || s.connections > 1000) options::fail("--connections is 1..1000");
-    if (s.series < 1 || s.series > series_max) options::fail("--series is 1..1000");
-    if (s.accounts < 1 || s.accounts > 9999) options::fail("--accounts is 1..9999");
+    if (s.connections < 1 || s.connections > 1000) options::fail("--connections must be 1..1000");
+    if (s.series < 1 || s.series > series_max) options::fail("--series must be 1..1000");
+    if (s.accounts < 1 || s.accounts > 9999) options::fail("--accounts must be 1..9999");
     if (s.accounts > 1 && (!s.token.empty() || s.series > 1 || s.what != "create"))
-        options::fail("--accounts is for creations with --admin-token, in one series each");
-    if (s.format != "json" && s.format != "protobuf") options::fail("--format is json or protobuf");
+        options::fail("--accounts requires --what create, --admin-token and --series 1");
+    if (s.format != "json" && s.format != "protobuf")
+        options::fail("--format must be json or protobuf");
     const std::string_view all_works[] = {"create", "batch", "get", "edit", "list"};
     if (std::ranges::find(all_works, s.what) == std::end(all_works))
-        options::fail("--what is create, batch, get, edit or list");
-    if (s.batch < 1 || s.batch > 500) options::fail("--batch is 1..500");
+        options::fail("--what must be create, batch, get, edit or list");
+    if (s.batch < 1 || s.batch > 500) options::fail("--batch must be 1..500");
     if (s.needs_tasks() && (!s.token.empty() || s.tasks < 1))
-        options::fail("--what " + s.what + " needs --admin-token, and an account of its own");
-    if (s.retry_share > 100) options::fail("--retry-share is a percentage");
+        options::fail("--what " + s.what + " requires --admin-token, and --tasks of at least 1");
+    if (s.retry_share > 100) options::fail("--retry-share must be a percentage");
     if (s.token.empty() && s.admin_token.empty())
-        options::fail("--token or --admin-token is needed");
-    // Whatever is asked for, a run ends.
+        options::fail("--token or --admin-token is required");
+    // Every run ends.
     constexpr milliseconds duration_max = std::chrono::minutes(30);
     if (s.duration == milliseconds{0})
         s.duration = s.requests == 0 ? std::chrono::seconds(10) : duration_max;

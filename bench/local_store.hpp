@@ -1,6 +1,6 @@
 #pragma once
-// A store opened without a server, for the programs that write to one themselves: the clock, the
-// ids and the account that rules need.
+// A store opened without a server, for programs that write to it directly: the clock, IDs and
+// account that rules need.
 
 #include <callsign/base/sha256.hpp>
 #include <callsign/rules/rules.hpp>
@@ -18,14 +18,14 @@ inline time_point wall_time() {
     return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
 }
 
-// UUIDv7s in order, as the server draws them, but from a seed.
+// Generates UUIDv7s in order, as the server does, but from a seed.
 class seeded_ids final : public rules::id_source {
   public:
     explicit seeded_ids(std::uint64_t seed) : random_(seed) {}
 
     uuid next(time_point now) override {
         counter_ = now > at_ ? 0 : counter_ + 1;
-        // More ids than a millisecond holds: borrow from the next one.
+        // More IDs than fit into a millisecond: continues with the next one.
         if (counter_ == 1u << 18) {
             counter_ = 0;
             now = at_ + milliseconds{1};
@@ -40,7 +40,7 @@ class seeded_ids final : public rules::id_source {
     std::uint32_t counter_ = 0;
 };
 
-// The text of a random-looking UUIDv4, as clients send for a key.
+// A random UUIDv4, as clients use for keys.
 inline std::string random_key(std::mt19937_64& random) {
     const std::uint64_t halves[2] = {random(), random()};
     uuid id;
@@ -55,10 +55,10 @@ struct local_account {
     std::string token;
 };
 
-// Made as the server makes one. Throws std::bad_variant_access if the name is taken.
+// Creates an account as the server does. Throws std::bad_variant_access if the name is taken.
 inline local_account make_account(store& s, rules::id_source& ids, const std::string& name,
                                   const std::string& prefix) {
-    // The secret of a store that is thrown away after the measurement.
+    // The store is deleted after the measurement, so the secret can be known.
     std::string token = "cs_bench_" + name;
     const auto tx = s.begin_write();
     const create_account command{name, prefix, "default", sha256(token)};
@@ -68,7 +68,7 @@ inline local_account make_account(store& s, rules::id_source& ids, const std::st
     return {std::get<account>(made).id, std::move(token)};
 }
 
-// As clients create tasks, one like the other.
+// A typical description; all have the same length.
 inline std::string description_of(std::uint64_t n) {
     std::string digits = std::to_string(n);
     digits.insert(0, digits.size() < 12 ? 12 - digits.size() : 0, '0');

@@ -1,13 +1,13 @@
-// mariadb: tickets with numbers of their boards, made in a MariaDB by clients that each have a
-// connection and wait for their answer: what bench/peers measures Callsign beside. pgbench is its
-// counterpart for PostgreSQL; MariaDB's own mysqlslap times no transactions.
+// mariadb: creates tickets with per-board numbers in a MariaDB, as one of the peers of bench/peers.
+// Each client has a connection and waits for each response. pgbench is the counterpart for
+// PostgreSQL; MariaDB's own mysqlslap does not time transactions.
 //
 //     mariadb --socket PATH --how last-insert-id --clients 16 --boards 1000 --duration 10s
 //
 //     last-insert-id   UPDATE boards SET last_number = LAST_INSERT_ID(last_number + 1)
-//     serializable     SELECT max(number) + 1, as SERIALIZABLE, again after a deadlock
+//     serializable     SELECT max(number) + 1, as SERIALIZABLE, repeated after a deadlock
 //
-// Prints one JSON object: transactions a second, and the latencies' quantiles in milliseconds.
+// Prints one JSON object: transactions per second, and latency quantiles in milliseconds.
 
 #include "histogram.hpp"
 #include "options.hpp"
@@ -66,7 +66,7 @@ class connection {
     MYSQL handle_{};
 };
 
-// A prepared statement of up to two parameters: the board, and a key.
+// A prepared statement of up to two parameters: the board and a key.
 class statement {
   public:
     statement(connection& db, const char* sql) : prepared_(mysql_stmt_init(db.handle())) {
@@ -106,7 +106,7 @@ class statement {
 
 constexpr auto description = "Mend the tap in the corridor, visit 000000000042";
 
-// One way to take a number and make the ticket with it, durable when create() returns.
+// Assigns a number and creates the ticket in one of two ways; durable when create() returns.
 class client {
   public:
     client(const settings& s, std::uint64_t seed)
@@ -129,7 +129,7 @@ class client {
                      .c_str());
     }
 
-    // False: another client was in the way, and it is to be done again.
+    // Returns false after a conflict with another client: to be repeated.
     bool create() {
         const auto board = static_cast<std::int64_t>(random_() % boards_) + 1;
         char key[33];
@@ -178,8 +178,7 @@ int run(const settings& s) {
                     bool done = c.create();
                     for (unsigned tries = 1; !done && steady_clock::now() < end; ++tries) {
                         ++r.again;
-                        // Without pauses that grow they meet again and again, and nobody gets
-                        // anywhere.
+                        // Without growing pauses the clients would conflict again and again.
                         const std::uint64_t most = 1000U << std::min(tries, 7U);
                         std::this_thread::sleep_for(std::chrono::microseconds(c.draw() % most));
                         done = c.create();
@@ -214,19 +213,19 @@ int run(const settings& s) {
 
 settings read_settings(int argc, char** argv) {
     settings s;
-    options o("mariadb: tickets with numbers, made in a MariaDB, counted and timed.");
-    o.add("--socket", s.socket, "of the server; the database is `bench`, the user root");
+    options o("mariadb: measures creations of numbered tickets in a MariaDB.");
+    o.add("--socket", s.socket, "server's socket; uses the database `bench` as root");
     o.add("--how", s.how, "last-insert-id or serializable");
-    o.add("--clients", s.clients, "each with a connection, 1..1000");
-    o.add("--boards", s.boards, "1..N, drawn at random");
-    o.add("--duration", s.duration, "after the warm-up");
-    o.add("--warmup", s.warmup, "not measured");
+    o.add("--clients", s.clients, "number of connections, 1..1000");
+    o.add("--boards", s.boards, "number of boards, chosen at random");
+    o.add("--duration", s.duration, "duration after the warm-up");
+    o.add("--warmup", s.warmup, "initial time without measurement");
     o.parse(argc, argv);
-    if (s.socket.empty()) options::fail("--socket is needed");
-    if (s.clients < 1 || s.clients > 1000) options::fail("--clients is 1..1000");
-    if (s.boards < 1) options::fail("--boards is 1 or more");
+    if (s.socket.empty()) options::fail("--socket is required");
+    if (s.clients < 1 || s.clients > 1000) options::fail("--clients must be 1..1000");
+    if (s.boards < 1) options::fail("--boards must be at least 1");
     if (s.how != "last-insert-id" && s.how != "serializable")
-        options::fail("--how is last-insert-id or serializable");
+        options::fail("--how must be last-insert-id or serializable");
     return s;
 }
 

@@ -1,12 +1,12 @@
-// micro: what one creation costs, part by part, on one core (google-benchmark). The parts are those
-// of the straight line: bytes in, the two phases on a store, bytes out. What reads a request is set
-// beside Beast's own parser.
+// micro: the cost of each part of a creation on one core (google-benchmark), along the request
+// path: parsing, the two phases on a store, serialisation. Compares the parser of requests with
+// Beast's.
 //
 //     micro
-//     micro --benchmark_min_time=0.01                               the smallest sensible run
+//     micro --benchmark_min_time=0.01                               smallest useful run
 //
-// The stores here share one commit between 64 creations, which is what group commit does under
-// load; the SQLite one is on a temporary directory (TMPDIR says where).
+// The stores commit 64 creations at a time, as group commit does under load; the SQLite store is in
+// a temporary directory (TMPDIR).
 
 #include "callsign/v1/callsign.pb.h"
 #include "local_store.hpp"
@@ -53,7 +53,7 @@ receipt typical_receipt() {
     return r;
 }
 
-// ---- bytes in and out ----
+// ---- parsing and serialisation ----
 
 void decode_and_fingerprint(benchmark::State& state, wire::format form) {
     const std::string bytes = typical_bytes(form);
@@ -80,7 +80,7 @@ BENCHMARK_CAPTURE(encode_receipt, protobuf, wire::format::protobuf);
 
 // ---- HTTP ----
 
-// As a client sends a creation; all of it is there at the first read.
+// A creation as clients send it; the first read returns all of it.
 std::string typical_post() {
     const std::string body = typical_bytes(wire::format::json);
     return "POST /v1/tasks HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nAuthorization: Bearer cs_" +
@@ -128,7 +128,7 @@ BENCHMARK(read_request_beast);
 
 // ---- the two phases ----
 
-// The creations of one batch at a time: all reserved, committed, all fulfilled, committed.
+// Creates one batch at a time: reserves all, commits, fulfils all, commits.
 class two_phases {
   public:
     explicit two_phases(store& s)

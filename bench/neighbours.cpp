@@ -1,12 +1,12 @@
-// neighbours: what a quiet account notices of a loud one. For each kind of load it starts a
-// callsignd on an empty directory, times the quiet account's creations and reads alone, then beside
-// the load, and prints both with the server's peak of memory. The loads are those that one account,
-// or an operator, may well put on a server; each is answered 2xx, or 503 with Retry-After.
+// neighbours: the effect of one account's load on a quiet account. For each kind of load it starts
+// a callsignd on an empty directory, measures the quiet account's creations and reads without and
+// with the load, and prints both with the server's peak memory. The loads are realistic for one
+// account or an operator; every response is 2xx, or 503 with Retry-After.
 //
 //     neighbours                       all loads, 10 s each
-//     neighbours --loads snapshots     some of them, with commas
+//     neighbours --loads snapshots     some loads, separated by commas
 //
-// Exits 1 if the quiet account was refused anything, or somebody was not answered.
+// Exits with 1 if a request of the quiet account was rejected, or any request got no response.
 
 #include "draw.hpp"
 #include "histogram.hpp"
@@ -48,11 +48,11 @@ struct settings {
     milliseconds duration{std::chrono::seconds{10}};
 };
 
-// ---- a server, and what is asked of it before anything is measured ----
+// ---- server and preparation ----
 
 json::value expect(const std::optional<http_answer>& answer, unsigned status) {
     if (!answer || answer->status != status) {
-        options::fail("preparing failed: " + (answer ? answer->body : "no answer"));
+        options::fail("preparation failed: " + (answer ? answer->body : "no response"));
     }
     return json::parse(answer->body);
 }
@@ -89,7 +89,7 @@ struct world {
     std::string proc(const char* file) {
         return "/proc/" + std::to_string(server.child().id()) + "/" + file;
     }
-    // Of resident memory since forget_peak(), in MiB.
+    // Peak resident memory since forget_peak(), in MiB.
     unsigned long peak_memory() {
         constexpr std::string_view field = "VmHWM:";
         std::ifstream status(proc("status"));
@@ -101,7 +101,7 @@ struct world {
     void forget_peak() { std::ofstream(proc("clear_refs")) << "5"; }
 };
 
-// A batch of tasks as a migration sends them.
+// A batch of tasks as in a migration.
 std::string import_batch(std::uint64_t seed, int tasks) {
     json::array all;
     for (int n = 0; n < tasks; ++n) {
@@ -142,9 +142,9 @@ std::string segment_of(const world::device& from, const std::string& parent, std
     return seal::seal_body(from.key, *parse_uuid(parent), nonce, wire::encode_segment(all));
 }
 
-// ---- a load ----
+// ---- load ----
 
-// What one connection of it does, again and again until it is told to stop.
+// One request of a load connection, repeated until the end.
 using act =
     std::function<std::optional<http_answer>(http_client&, unsigned connection, std::uint64_t n)>;
 
@@ -180,7 +180,7 @@ class running_load {
                 for (std::uint64_t n = 0; !stop_; ++n) {
                     const auto answer = l.ask(c, i, n);
                     counts.count(answer);
-                    // As a client does that was told to wait: but for a tenth of the time.
+                    // Waits after a 503 as a client would, but for a tenth of the time.
                     if (answer && answer->status == 503 && !stop_)
                         std::this_thread::sleep_for(milliseconds{100});
                 }
@@ -221,7 +221,7 @@ load segments(const world& w, unsigned connections, int tasks, bool late) {
                               segment_of(*device, parent, seed, tasks));
                 const bool goes_on = answer && answer->status == 200 && (!late || n == 0);
                 if (goes_on) (*parents)[i] = answer->header("X-Version-Id");
-                // Larger than this server lets anybody send at first: it asks before it does.
+                // The segment exceeds the initial limit, so the client queries the chain first.
                 if (answer && answer->status == 503)
                     c.request("GET", "/v1/client/get-child-version/" + parent,
                               {{"X-Client-Id", device->client_id}});
@@ -238,8 +238,8 @@ load snapshots(const world& w) {
             }};
 }
 
-// An operator's, batch by batch, over so many connections. One is how a large account is moved
-// here: 100,000 tasks are 200 of these.
+// Imports by an operator, in batches, over this number of connections. One connection corresponds
+// to the migration of a large account: 100,000 tasks are 200 batches.
 load imports(const world& w, unsigned connections) {
     w.make_account("loud");
     return {connections, w.admin, [](http_client& c, unsigned i, std::uint64_t n) {
@@ -248,7 +248,7 @@ load imports(const world& w, unsigned connections) {
             }};
 }
 
-// Some are added, while the others ask for what is new and bring a little.
+// Adds devices, while others pull and push small changes.
 load many_devices(const world& w) {
     w.make_account("loud");
     const auto device = std::make_shared<const world::device>(w.make_device("loud", "laptop"));
@@ -271,10 +271,10 @@ load make_load(const world& w, std::string_view name) {
     if (name == "imports") return imports(w, 8);
     if (name == "devices") return many_devices(w);
     if (name == "migration") return imports(w, 1);
-    options::fail("no such load: " + std::string(name));
+    options::fail("unknown load: " + std::string(name));
 }
 
-// ---- the quiet account ----
+// ---- quiet account ----
 
 struct noticed {
     histogram creates;
@@ -282,7 +282,7 @@ struct noticed {
     std::uint64_t refused = 0;
 };
 
-// One request at a time, a hundred a second: a person's few devices.
+// One request at a time, a hundred per second: the devices of one user.
 noticed live_quietly(const world& w, const std::string& token, const std::string& run,
                      milliseconds duration) {
     noticed n;
@@ -305,7 +305,7 @@ noticed live_quietly(const world& w, const std::string& token, const std::string
     return n;
 }
 
-// ---- the table ----
+// ---- table ----
 
 double ms(std::chrono::nanoseconds span) {
     return std::chrono::duration<double, std::milli>(span).count();
@@ -320,7 +320,7 @@ void print_row(const std::string& name, const char* what, const histogram& alone
                 after <= std::max(50.0, 3 * before) ? "yes" : "NO", peak);
 }
 
-// Whether all was answered as it should be.
+// Returns whether all responses were as expected.
 bool measure(const settings& s, const std::string& name) {
     const testing::temp_dir dir(s.data_parent);
     world w{testing::server(
@@ -338,17 +338,17 @@ bool measure(const settings& s, const std::string& name) {
     const unsigned long peak = w.peak_memory();
     print_row(name, "create", alone.creates, beside.creates, peak);
     print_row(name, "read", alone.reads, beside.reads, peak);
-    std::printf("%-10s the load was answered", "");
+    std::printf("%-10s responses to the load:", "");
     for (const auto& [status, number] : counts.by_status)
         std::printf(" %u: %llu", status, static_cast<unsigned long long>(number));
     std::printf("\n");
     std::fflush(stdout);
     const std::uint64_t refused = alone.refused + beside.refused;
     if (refused != 0)
-        std::printf("%-10s THE QUIET ACCOUNT WAS REFUSED %llu times\n", "",
+        std::printf("%-10s QUIET ACCOUNT: %llu REQUESTS REJECTED\n", "",
                     static_cast<unsigned long long>(refused));
     if (counts.unanswered + counts.silent_refusals != 0)
-        std::printf("%-10s %llu NOT ANSWERED, %llu times 503 without Retry-After\n", "",
+        std::printf("%-10s %llu WITHOUT RESPONSE, %llu 503 WITHOUT Retry-After\n", "",
                     static_cast<unsigned long long>(counts.unanswered),
                     static_cast<unsigned long long>(counts.silent_refusals));
     return refused + counts.unanswered + counts.silent_refusals == 0;
@@ -369,11 +369,11 @@ int run(const settings& s) {
 settings read_settings(int argc, char** argv) {
     settings s;
     s.program = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path().string();
-    options o("neighbours: what a quiet account notices of a loud one.");
-    o.add("--program", s.program, "the folder with callsignd");
-    o.add("--dir", s.data_parent, "data directories there: measure the disk you mean");
-    o.add("--loads", s.loads, "which, with commas between them");
-    o.add("--duration", s.duration, "of each measurement: alone, and beside");
+    options o("neighbours: measures the effect of one account's load on a quiet account.");
+    o.add("--program", s.program, "directory of callsignd");
+    o.add("--dir", s.data_parent, "parent of the data directories, on the disk to measure");
+    o.add("--loads", s.loads, "loads, separated by commas");
+    o.add("--duration", s.duration, "duration of each measurement, without and with the load");
     o.parse(argc, argv);
     return s;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The flags of the bench programs: `--name value`, `--name=value`, and `--switch` for a bool.
-// `--help` lists them with their defaults. Faults end the program with status 2.
+// Options of the bench programs: `--name value`, `--name=value`, and `--switch` for a bool.
+// `--help` lists them with their defaults. Errors end the program with status 2.
 
 #include <callsign/base/time.hpp>
 
@@ -37,10 +37,10 @@ class options {
             if (equals != std::string_view::npos) {
                 value = word.substr(equals + 1);
             } else if (!o.is_switch) {
-                if (++i == argc) fail(o.name + " needs a value");
+                if (++i == argc) fail(o.name + " requires a value");
                 value = argv[i];
             }
-            if (!o.set(value)) fail(o.name + " does not take \"" + std::string(value) + "\"");
+            if (!o.set(value)) fail(o.name + " does not accept \"" + std::string(value) + "\"");
         }
     }
 

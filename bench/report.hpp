@@ -1,5 +1,5 @@
 #pragma once
-// What a run has to say, in the words that the load generators share.
+// The output of a run, shared by the load generators.
 
 #include "runner.hpp"
 
@@ -28,7 +28,7 @@ inline double cpu_us() {
 
 struct measured {
     tally counts;
-    double cpu_us_each = 0;  // of the generator, for each request sent
+    double cpu_us_each = 0;  // of the generator, per request sent
 };
 
 inline measured measure(runner& r) {
@@ -40,7 +40,7 @@ inline measured measure(runner& r) {
     return m;
 }
 
-// Members of a JSON object, up to its end.
+// Prints members of a JSON object, without its closing brace.
 inline void print_json_counts(const measured& m) {
     const tally& t = m.counts;
     std::printf("\"elapsedSeconds\":%.3f,\"answers\":%llu,\"perSecond\":%.1f,",
@@ -86,9 +86,8 @@ inline void print_text_counts(const measured& m, std::string_view what) {
 inline void print_faults(const tally& t) {
     for (const auto& [what, count] : t.faults)
         std::cerr << "fault: " << what << ", " << count << " times\n";
-    if (t.unsent != 0)
-        std::cerr << "fault: " << t.unsent << " requests came due and were not sent\n";
-    if (!t.first_fault.empty()) std::cerr << "the first: " << t.first_fault << "\n";
+    if (t.unsent != 0) std::cerr << "error: " << t.unsent << " due requests were not sent\n";
+    if (!t.first_fault.empty()) std::cerr << "first error: " << t.first_fault << "\n";
 }
 
 }  // namespace callsign::bench

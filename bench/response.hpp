@@ -1,7 +1,6 @@
 #pragma once
-// Just enough of HTTP/1.1 to read a server's answers cheaply: a status, a Content-Length body and
-// the few fields a load generator cares for. No chunks, no trailers, no 1xx; a server that sends
-// them is reported as broken rather than misread.
+// A minimal, cheap parser of HTTP/1.1 responses: a status, a Content-Length body, and the headers
+// that load generators need. It rejects chunked bodies, trailers and 1xx responses as malformed.
 
 #include <charconv>
 #include <cstddef>
@@ -15,7 +14,7 @@ struct response {
     unsigned status = 0;
     bool replayed = false;  // Idempotent-Replayed: true
     bool close = false;     // Connection: close
-    // These point into the parsed bytes.
+    // Views of the parsed bytes.
     std::string_view body;
     std::string_view version;  // X-Version-Id
     std::string_view parent;   // X-Parent-Version-Id
@@ -29,14 +28,14 @@ inline bool same_word(std::string_view a, std::string_view b) {
     return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// One "Name: value" line; false if it forbids reading on.
+// Parses one "Name: value" line; returns false if parsing cannot continue.
 inline bool read_field(std::string_view line, response& out, std::size_t& body_bytes) {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) return false;
     const std::string_view name = line.substr(0, colon);
     std::string_view value = line.substr(colon + 1);
     while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-    // The lengths of names are told apart first: most fields are none of ours.
+    // Compares lengths first, since most headers are irrelevant.
     switch (name.size()) {
     case 14:
         if (!same_word(name, "Content-Length")) return true;
@@ -59,9 +58,8 @@ inline bool read_field(std::string_view line, response& out, std::size_t& body_b
 
 }  // namespace detail
 
-// Reads one response from the front of `bytes`. Complete: `out` is filled and `used` says how many
-// bytes it took. Incomplete answers are parsed again from the start when more has come, which is
-// cheap because they hardly ever come in pieces.
+// Parses one response at the front of `bytes`. Complete: sets `out`, and `used` to its size.
+// Incomplete responses are parsed again from the start once there is more data, which is rare.
 inline parse_outcome parse_response(std::string_view bytes, response& out, std::size_t& used) {
     constexpr std::string_view version = "HTTP/1.1 ";
     const auto head_end = bytes.find("\r\n\r\n");

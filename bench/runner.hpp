@@ -1,12 +1,12 @@
 #pragma once
-// Sends a workload over keep-alive connections and measures the answers. One thread, one request
-// under way per connection, no coroutine and no allocation per request, so that on a machine with
-// few cores the server gets what there is. That is why it has sockets of its own beside net's HTTP
-// client, which has both.
+// Sends a workload over keep-alive connections and measures the responses. One thread, one request
+// in flight per connection, no coroutines and no allocations per request, to leave as much CPU as
+// possible to the server on small machines. Therefore it uses sockets directly instead of net's
+// HTTP client.
 //
-// Closed loop (no rate): each connection sends its next request when it has its answer.
-// Open loop: request n is due at n/rate, whether or not the server keeps up, and its latency counts
-// from then. A late server thus cannot hide a queue by slowing the generator down.
+// Closed loop (no rate): each connection sends its next request after its response. Open loop:
+// request n is due at n/rate, even if the server falls behind, and its latency counts from then. So
+// a slow server cannot hide a queue by slowing down the generator.
 
 #include "histogram.hpp"
 #include "response.hpp"
@@ -34,45 +34,45 @@ namespace asio = boost::asio;
 using steady_clock = std::chrono::steady_clock;
 using nanoseconds = std::chrono::nanoseconds;
 
-// What one or more requests of a connection do, one after the other. `item` says which; a replay is
-// an item sent before, sent again.
+// One or more consecutive requests of a connection. `item` identifies it; a replay repeats an
+// earlier item.
 struct job {
     std::uint64_t item = 0;
     bool replay = false;
-    unsigned connection = 0;  // the runner's, from 0
+    unsigned connection = 0;  // index of the connection
 };
 
 class workload {
   public:
     virtual ~workload() = default;
-    // The n-th job of a run; called once for each n, in order.
+    // Returns the n-th job of a run; called once for each n, in order.
     virtual job next(std::uint64_t n) = 0;
-    // The bytes of its next request; valid until the next call.
+    // Returns the bytes of its next request; valid until the next call.
     virtual std::string_view request(const job& j) = 0;
-    // nullptr if the answer is as it should be; else what is wrong, in a few fixed words.
+    // Returns nullptr for an expected response, otherwise a constant description of the error.
     virtual const char* fault_in(const job& j, const response& answer) = 0;
-    // Asked after each answer without a fault. False: the job has another request, and its latency
-    // goes on counting.
+    // Called after each expected response. Returns false if the job has another request; its
+    // latency continues.
     virtual bool is_done(const job&) { return true; }
 };
 
 struct plan {
     unsigned connections = 1;
-    double rate = 0;             // requests a second; 0: closed loop
-    std::uint64_t requests = 0;  // measured ones; 0: as many as the duration allows
-    nanoseconds warmup{};        // requests before this are sent but not measured
+    double rate = 0;             // requests per second; 0: closed loop
+    std::uint64_t requests = 0;  // measured requests; 0: until the duration ends
+    nanoseconds warmup{};        // initial time without measurement
     nanoseconds duration{};      // after the warm-up
-    nanoseconds timeout{};       // an answer that takes longer is an error
+    nanoseconds timeout{};       // maximum response time
 };
 
 struct tally {
     histogram latency;                           // of jobs
-    std::array<std::uint64_t, 600> by_status{};  // answers
+    std::array<std::uint64_t, 600> by_status{};  // responses
     std::uint64_t replays = 0;
-    std::uint64_t sent = 0;                       // warm-up included
-    std::uint64_t unsent = 0;                     // open loop: due, but the server was too slow
-    std::map<std::string, std::uint64_t> faults;  // what was unexpected, and how often
-    std::string first_fault;                      // with the answer that showed it
+    std::uint64_t sent = 0;    // including the warm-up
+    std::uint64_t unsent = 0;  // open loop: due, but not sent, since the server was too slow
+    std::map<std::string, std::uint64_t> faults;  // number of each unexpected result
+    std::string first_fault;                      // with its response
     nanoseconds elapsed{};                        // of the measured part
 
     double per_second() const {
@@ -84,7 +84,7 @@ struct tally {
 
 class runner {
   public:
-    // Connects at once; throws boost::system::system_error if the server is not there.
+    // Connects at once; throws boost::system::system_error if the server is unreachable.
     runner(const asio::ip::tcp::endpoint& server, workload& work, const plan& p)
         : server_(server), work_(work), plan_(p), due_timer_(io_), guard_timer_(io_) {
         for (unsigned i = 0; i < plan_.connections; ++i) {
@@ -93,7 +93,7 @@ class runner {
         }
     }
 
-    // Until the plan is done and every answer is in.
+    // Runs until the plan is done and every response has arrived.
     tally run() {
         start_ = steady_clock::now();
         last_answer_ = start_ + plan_.warmup;
@@ -116,11 +116,11 @@ class runner {
         job current;
         bool busy = false;
         time due;   // of the current job; in a closed loop, when its first request was sent
-        time sent;  // its request under way
-        bool counts = false;  // that request was due after the warm-up
+        time sent;  // the request in flight
+        bool counts = false;  // the request was due after the warm-up
         std::size_t received = 0;
         std::array<char, 262'144> in;
-        std::string unsent;  // the rest of a request that did not fit the socket's buffer
+        std::string unsent;  // rest of a request that exceeded the socket's buffer
     };
 
     // ---- sending ----
@@ -139,7 +139,7 @@ class runner {
         return !is_done(now) && (plan_.rate == 0 || due_at(next_) <= now);
     }
 
-    // Nothing more is to be sent: enough requests, or no time left for the next one.
+    // True if no more requests will be sent: enough were, or no time is left.
     bool is_done(time now) const {
         if (plan_.requests != 0 && measured_sent_ >= plan_.requests) return true;
         if (plan_.rate == 0) return now >= end();
@@ -153,9 +153,9 @@ class runner {
                             std::chrono::duration<double>(static_cast<double>(n) / plan_.rate));
     }
 
-    // One wait at a time: due times only grow, so a wait under way never ends too late. At high
-    // rates requests go out in small groups, because waking up for each costs the machine more than
-    // sending it; the delay is part of the measured latency.
+    // One wait at a time: due times only increase, so a wait never ends too late. At high rates
+    // requests are sent in small groups, because a wake-up costs more than a send; the delay is
+    // part of the measured latency.
     void wait_until_due(time now) {
         constexpr auto pause_min = std::chrono::microseconds(200);
         if (waiting_) return;
@@ -183,7 +183,7 @@ class runner {
         c.received = 0;
         ++result_.sent;
         const std::string_view bytes = work_.request(c.current);
-        // The socket's buffer is empty, so all but the largest requests go out in this one call.
+        // The socket's buffer is empty, so this call sends all but the largest requests completely.
         const ssize_t sent =
             ::send(c.socket.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent == static_cast<ssize_t>(bytes.size())) return receive(c);
@@ -201,7 +201,8 @@ class runner {
     void receive(connection& c) {
         c.socket.async_read_some(asio::buffer(c.in.data() + c.received, c.in.size() - c.received),
                                  [this, &c](boost::system::error_code error, std::size_t bytes) {
-                                     if (error) return lost(c, "connection lost before the answer");
+                                     if (error)
+                                         return lost(c, "connection lost before the response");
                                      c.received += bytes;
                                      read_answer(c);
                                  });
@@ -211,13 +212,13 @@ class runner {
         response answer;
         std::size_t used = 0;
         switch (parse_response({c.in.data(), c.received}, answer, used)) {
-        case parse_outcome::broken: return lost(c, "not an HTTP answer we can read");
+        case parse_outcome::broken: return lost(c, "malformed or unsupported HTTP response");
         case parse_outcome::incomplete:
-            if (c.received == c.in.size()) return lost(c, "an answer too large");
+            if (c.received == c.in.size()) return lost(c, "a response that is too large");
             return receive(c);
         case parse_outcome::complete: break;
         }
-        if (used != c.received) return lost(c, "bytes after the answer");
+        if (used != c.received) return lost(c, "bytes after the response");
 
         const time now = steady_clock::now();
         const bool done = record(c, answer, now);
@@ -228,7 +229,7 @@ class runner {
         send_request(c, now);
     }
 
-    // False: the job goes on.
+    // Returns false if the job continues.
     bool record(const connection& c, const response& answer, time now) {
         const char* fault = work_.fault_in(c.current, answer);
         if (fault != nullptr)
@@ -257,7 +258,7 @@ class runner {
         ++result_.faults[fault];
     }
 
-    // The connection is free again.
+    // Makes the connection available again.
     void settle(connection& c, time now) {
         c.busy = false;
         --busy_count_;
@@ -265,7 +266,7 @@ class runner {
         send_what_is_due(now);
     }
 
-    // ---- the rest ----
+    // ---- connections and end ----
 
     // Connecting to a loopback address takes microseconds, so it may block.
     void open(connection& c) {
@@ -275,7 +276,7 @@ class runner {
         c.socket.connect(server_, error);
         if (error) {
             if (result_.sent == 0) throw boost::system::system_error(error, "connect");
-            note("cannot connect again", error.message());
+            note("cannot reconnect", error.message());
             c.socket.close(error);
             return;
         }
@@ -283,15 +284,14 @@ class runner {
         c.socket.native_non_blocking(true);
     }
 
-    // Once a second: requests that wait too long are given up, so a run ends whatever the server
-    // does.
+    // Once a second, cancels requests that exceed the timeout, so that a run always ends.
     void watch() {
         guard_timer_.expires_after(std::chrono::seconds(1));
         guard_timer_.async_wait([this](boost::system::error_code error) {
             if (error) return;
             const time now = steady_clock::now();
             for (auto& c : connections_)
-                // Cancelled reads come back with an error and are counted as lost.
+                // Cancelled reads return an error and count as lost.
                 if (c->busy && now - c->sent > plan_.timeout) {
                     boost::system::error_code ignored;
                     c->socket.cancel(ignored);
@@ -301,7 +301,7 @@ class runner {
         });
     }
 
-    // Nothing more is sent; when the last answer is in, nothing keeps the loop running.
+    // No more requests are sent; after the last response the loop ends.
     void finish() {
         if (busy_count_ != 0) return;
         result_.unsent = planned() - std::min(planned(), measured_sent_);
@@ -310,10 +310,10 @@ class runner {
         guard_timer_.cancel();
     }
 
-    // Requests that should have been sent and measured; 0 if there was no telling.
+    // Number of requests that should have been sent and measured; 0 if unknown.
     std::uint64_t planned() const {
         if (plan_.requests != 0 || plan_.rate == 0) return plan_.requests;
-        // One less at most, for a due time that falls on the edge.
+        // At most one less, for a due time at the end.
         const double due = std::chrono::duration<double>(plan_.duration).count() * plan_.rate;
         return due < 1 ? 0 : static_cast<std::uint64_t>(due) - 1;
     }
@@ -321,7 +321,7 @@ class runner {
     const asio::ip::tcp::endpoint server_;
     workload& work_;
     const plan plan_;
-    // One thread uses it, so it needs no locks.
+    // Used by one thread only, so it needs no locks.
     asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
     asio::steady_timer due_timer_;
     asio::steady_timer guard_timer_;

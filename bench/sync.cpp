@@ -1,26 +1,24 @@
-// sync: TaskChampion clients by the dozen against a running callsignd: versions added, read and
-// asked for in vain.
+// sync: many TaskChampion clients for a running callsignd: adds versions, reads them, and polls.
 //
 //     sync --url http://127.0.0.1:8080 --admin-token cs_... --connections 64
-//     sync ... --what add,read,poll   one row each, over the same accounts, which it makes
-//     sync ... --kind managed         a device for each connection; bodies are sealed with its key
+//     sync ... --what add,read,poll   one row each, with the same accounts, which it creates
+//     sync ... --kind managed         a device per connection; bodies are encrypted with its key
 //     sync ... --accounts 1           all connections add to one chain
 //
 // Rows:
-//     add     versions, each with the parent that its connection knows. A 409 is followed at once
-//             by another try; the latency of a version counts from the first. On a managed account
-//             followed by children until there are none, for the server writes there too.
-//     post    the same without the children: each version on top of the one before, whatever came
-//             between (an opaque account's are always so)
-//     edit    a new task first, then versions that change it: the server writes none of its own
-//     cycle   whole syncs of a stock client: children until there are none, a version, children
-//             until there are none; after a 409 from the start.
-//     read    children, from the nil UUID to the end of a chain of --chain versions, round and
-//             round
-//     poll    children of the newest version, which has none
-//     alive   GET /livez, which asks the store nothing: what HTTP alone comes to
+//     add     versions, each with the parent that its connection knows. A 409 is retried at once;
+//             the latency of a version counts from the first attempt. On a managed account,
+//             followed by a pull to the end of the chain, since the server adds versions, too
+//     post    the same without the pull: each version behind the previous one, regardless of
+//             others between them (always so on opaque accounts)
+//     edit    a new task first, then versions that change it: the server adds none
+//     cycle   complete syncs of a stock client: a pull, a version, a pull; from the start after
+//             a 409
+//     read    pulls from the nil UUID to the end of a chain of --chain versions, repeatedly
+//     poll    queries for the child of the newest version, which has none
+//     alive   GET /livez, which does not query the store: the cost of HTTP alone
 //
-// Exits 1 if any answer was not the expected one.
+// Exits with 1 after any unexpected response.
 
 #include "draw.hpp"
 #include "options.hpp"
@@ -64,20 +62,20 @@ struct settings {
     std::uint64_t seed = 0;
     bool json = false;
 
-    target to;  // from the url
+    target to;  // from the URL
     bool is_managed() const { return kind == "managed"; }
     bool is_shared() const { return accounts < connections; }
 };
 
 // ---- the clients ----
 
-// A client id. Managed accounts have one for each device, opaque ones a single one.
+// A client ID. Managed accounts have one per device, opaque ones a single one.
 struct client {
     std::string id;
-    std::optional<seal::key> key;  // of a managed account's device
+    std::optional<seal::key> key;  // of a device of a managed account
 };
 
-// One for each connection; as are the newest versions they know of.
+// One per connection, like the newest versions they know.
 using clients = std::vector<client>;
 using version_ids = std::vector<std::string>;
 
@@ -103,7 +101,7 @@ struct device {
     std::string secret;
 };
 
-// The server makes one at a time, for each costs it a derivation of a key.
+// Sequentially, since the server derives a key for each.
 device make_device(const settings& s, unsigned n) {
     const std::string path = "/v1/admin/accounts/" + account_name(s, n % s.accounts) + "/devices";
     const std::string body = "{\"name\":\"device-" + std::to_string(n) + "\"}";
@@ -113,10 +111,10 @@ device make_device(const settings& s, unsigned n) {
             return {member(answer.body, "clientId"), member(answer.body, "encryptionSecret")};
         std::this_thread::sleep_for(milliseconds(100));
     }
-    options::fail("the server is too busy to make a device");
+    options::fail("the server is too busy to create a device");
 }
 
-// 600,000 rounds each: on as many threads as a small machine has cores.
+// 600,000 iterations each: uses several threads.
 void derive_keys(const std::vector<device>& devices, clients& out) {
     std::atomic<std::size_t> next = 0;
     const auto derive = [&] {
@@ -152,8 +150,8 @@ clients make_clients(const settings& s) {
 
 // ---- bodies ----
 
-// What a client would send as its next version: nobody can tell, or a new task with a few
-// properties, or another description of a task that is there.
+// Realistic bodies of versions: random bytes, or a new task with a few properties, or a new
+// description of an existing task.
 class bodies {
   public:
     explicit bodies(std::uint64_t seed) : seed_(seed), noise_(opaque_body_bytes, '\0') {
@@ -161,10 +159,10 @@ class bodies {
             noise_[i] = static_cast<char>(mixed(seed ^ i));
     }
 
-    // The task that the last one makes.
+    // The task created by the last body.
     uuid last_made() const { return draw_uuid(seed_, drawn_); }
 
-    // `edited`: the task that it changes; none: it makes one. Valid until the next call.
+    // `edited`: the task to change; none: creates one. Valid until the next call.
     std::string_view next(const client& from, std::string_view parent,
                           const std::optional<uuid>& edited) {
         ++drawn_;
@@ -178,7 +176,7 @@ class bodies {
     }
 
   private:
-    // Two bodies under one nonce would give each other away; here it would only be a bad example.
+    // A nonce must not be reused: two bodies with one nonce would reveal each other.
     std::array<std::uint8_t, seal::nonce_bytes> nonce() const {
         std::array<std::uint8_t, seal::nonce_bytes> bytes{};
         const std::uint64_t high = mixed(seed_);
@@ -224,7 +222,7 @@ class bodies {
 
 // ---- workloads ----
 
-// The requests of all of them, as TaskChampion's clients word them.
+// Requests of all workloads, as TaskChampion's clients send them.
 class sync_workload : public workload {
   public:
     sync_workload(const settings& s, const clients& who)
@@ -271,9 +269,10 @@ class adding : public sync_workload {
     adding(const settings& s, const clients& who, version_ids& newest, style how)
         : sync_workload(s, who),
           first_(how == style::cycle ? step::pull : step::push),
-          // The server writes behind a new task on a managed account; a stock client asks for that.
+          // On a managed account the server adds a version after a new task; a stock client pulls
+          // it.
           pulls_after_(how == style::cycle || (how == style::bare && s.is_managed())),
-          // The server transforms what comes late to a managed account.
+          // On managed accounts the server rebases stale versions.
           may_conflict_(s.is_shared() && !s.is_managed()),
           newest_(newest),
           next_(newest.size(), how == style::edit && s.is_managed() ? step::make : first_),
@@ -300,12 +299,12 @@ class adding : public sync_workload {
   private:
     const char* pushed(unsigned n, const response& answer) {
         if (answer.status == 409 && may_conflict_) {
-            // A stock client asks what came between; a bare one goes by the answer.
+            // A stock client pulls after a conflict; a bare one uses the response.
             if (first_ == step::push) newest_[n] = answer.parent;
             next_[n] = first_;
             return nullptr;
         }
-        if (answer.status != 200) return "a version was not accepted";
+        if (answer.status != 200) return "a version was rejected";
         if (answer.version.empty()) return "a version without an id";
         newest_[n] = answer.version;
         const bool pulls = pulls_after_ || next_[n] == step::make;
@@ -330,11 +329,11 @@ class adding : public sync_workload {
     const bool may_conflict_;
     version_ids& newest_;
     std::vector<step> next_;
-    std::vector<std::optional<uuid>> edited_;  // none: each version makes a task
-    bool is_done_ = false;                     // the job that was answered last
+    std::vector<std::optional<uuid>> edited_;  // none: each version creates a task
+    bool is_done_ = false;                     // for the last response
 };
 
-// From the nil UUID to the newest version, and again; what follows that is for polls.
+// Reads from the nil UUID to the newest version, repeatedly; the 404 at the end belongs to polls.
 class reading : public sync_workload {
   public:
     reading(const settings& s, const clients& who, const version_ids& newest)
@@ -350,14 +349,14 @@ class reading : public sync_workload {
 
     const char* fault_in(const job& j, const response& answer) override {
         place& p = places_[j.connection];
-        // Who comes back to what it has sent itself is told to push first, until it is taken for
+        // A client that pulls its own versions must push first, until the server assumes
         // several replicas.
         if (answer.status == 404 && is_managed_ && p.held++ < sync_session::shared_from) {
             p.at = nil_id;
             return nullptr;
         }
         if (answer.status != 200) return "a child was not found";
-        if (answer.body.empty() || answer.parent != p.at) return "another child than asked for";
+        if (answer.body.empty() || answer.parent != p.at) return "a wrong child";
         p.at = answer.version;
         if (++p.walked == chain_ || p.at == newest_[j.connection]) {
             p.at = nil_id;
@@ -388,7 +387,7 @@ class polling : public sync_workload {
         return ask_child(j.connection, newest_[j.connection]);
     }
     const char* fault_in(const job&, const response& answer) override {
-        return answer.status == 404 ? nullptr : "not told that this is the end";
+        return answer.status == 404 ? nullptr : "no 404 at the end";
     }
 
   private:
@@ -410,7 +409,7 @@ class staying_alive : public workload {
     const std::string text_;
 };
 
-// To the ends of the chains, from what each connection knows. Bodies are opened on the way.
+// Pulls to the ends of the chains, from each connection's last version, and decrypts the bodies.
 class catching_up : public sync_workload {
   public:
     catching_up(const settings& s, const clients& who, version_ids& newest)
@@ -424,7 +423,7 @@ class catching_up : public sync_workload {
         if (is_done_) return nullptr;
         if (answer.status != 200) return "neither a child nor none";
         const auto& key = who_[j.connection].key;
-        if (key && !opens(*key, answer)) return "a body that does not open";
+        if (key && !opens(*key, answer)) return "a body that cannot be decrypted";
         newest_[j.connection] = answer.version;
         return nullptr;
     }
@@ -444,7 +443,7 @@ class catching_up : public sync_workload {
 
 // ---- the rows ----
 
-// They share accounts and chains: what the first ones add, the others read.
+// The rows share accounts and chains: later ones read what earlier ones added.
 class rows {
   public:
     explicit rows(const settings& s)
@@ -487,7 +486,7 @@ class rows {
         return measure(r);
     }
 
-    // One connection for each account adds to it.
+    // One connection per account adds to it.
     void make_chains() {
         adding work(s_, who_, newest_, adding::style::bare);
         run_beforehand(work, s_.accounts, std::uint64_t{s_.accounts} * s_.chain);
@@ -506,7 +505,7 @@ class rows {
         p.duration = std::chrono::minutes(5);
         p.timeout = s_.timeout;
         const tally done = runner(s_.to.endpoint, work, p).run();
-        if (!done.ok()) options::fail("preparing failed: " + done.first_fault);
+        if (!done.ok()) options::fail("preparation failed: " + done.first_fault);
     }
 
     const settings& s_;
@@ -515,7 +514,7 @@ class rows {
     bool has_chains_ = false;
 };
 
-// ---- after each ----
+// ---- output ----
 
 void print_json(const settings& s, std::string_view what, const measured& m) {
     const double seconds = std::chrono::duration<double>(m.counts.elapsed).count();
@@ -559,32 +558,35 @@ std::string all_row_names() {
 
 settings read_settings(int argc, char** argv) {
     settings s;
-    options o("sync: TaskChampion clients for a running callsignd, counted and timed.");
-    o.add("--url", s.url, "where it listens, on a loopback address");
-    o.add("--admin-token", s.admin_token, "the operator's: accounts are made for this run");
-    o.add("--what", s.what, all_row_names() + ", or several with commas: in that order");
-    o.add("--kind", s.kind, "opaque or managed accounts");
-    o.add("--connections", s.connections, "kept alive, each with one request under way, 1..1000");
-    o.add("--accounts", s.accounts, "shared out among the connections; 0: one for each");
-    o.add("--chain", s.chain, "the versions that are read round and round");
-    o.add("--rate", s.rate, "requests a second, open loop; 0: closed loop");
-    o.add("--duration", s.duration, "of each, after the warm-up");
-    o.add("--warmup", s.warmup, "sent but not measured");
-    o.add("--timeout", s.timeout, "an answer that takes longer is a fault");
-    o.add("--seed", s.seed, "of the names and ids; 0: another one each run");
-    o.add("--json", s.json, "print one JSON object for each");
+    options o("sync: measures TaskChampion clients on a running callsignd.");
+    o.add("--url", s.url, "server's URL, on a loopback address");
+    o.add("--admin-token", s.admin_token, "operator token, to create accounts for this run");
+    o.add("--what", s.what, all_row_names() + ", or several, separated by commas, in this order");
+    o.add("--kind", s.kind, "kind of accounts: opaque or managed");
+    o.add("--connections", s.connections,
+          "number of connections, 1..1000, each with one request at a time");
+    o.add("--accounts", s.accounts,
+          "number of accounts, shared by the connections; 0: one per connection");
+    o.add("--chain", s.chain, "number of versions for read");
+    o.add("--rate", s.rate, "requests per second, open loop; 0: closed loop");
+    o.add("--duration", s.duration, "duration of each row after the warm-up");
+    o.add("--warmup", s.warmup, "initial time without measurement");
+    o.add("--timeout", s.timeout, "maximum response time");
+    o.add("--seed", s.seed, "seed of names and IDs; 0: random");
+    o.add("--json", s.json, "print one JSON object per row");
     o.parse(argc, argv);
 
     for (const std::string& what : words(s.what))
         if (std::ranges::find(row_names, what) == row_names.end())
-            options::fail("--what is of " + all_row_names());
-    if (s.kind != "opaque" && s.kind != "managed") options::fail("--kind is opaque or managed");
-    if (s.connections < 1 || s.connections > 1000) options::fail("--connections is 1..1000");
+            options::fail("--what must be of " + all_row_names());
+    if (s.kind != "opaque" && s.kind != "managed")
+        options::fail("--kind must be opaque or managed");
+    if (s.connections < 1 || s.connections > 1000) options::fail("--connections must be 1..1000");
     if (s.accounts == 0) s.accounts = s.connections;
-    if (s.accounts > s.connections) options::fail("--accounts is no more than --connections");
-    if (s.chain < 1) options::fail("--chain is at least 1");
-    if (s.admin_token.empty()) options::fail("--admin-token is needed");
-    // Whatever is asked for, a run ends.
+    if (s.accounts > s.connections) options::fail("--accounts must not exceed --connections");
+    if (s.chain < 1) options::fail("--chain must be at least 1");
+    if (s.admin_token.empty()) options::fail("--admin-token is required");
+    // Every run ends.
     constexpr milliseconds duration_max = std::chrono::minutes(30);
     s.duration = std::min(s.duration, duration_max);
     if (s.seed == 0) s.seed = draw_seed();

@@ -1,5 +1,5 @@
 #pragma once
-// The server that the load goes to, and what is asked of it beforehand: accounts, series, devices.
+// The server under load, and its preparation: accounts, series, devices.
 
 #include "options.hpp"
 #include "runner.hpp"
@@ -22,9 +22,9 @@ struct target {
     std::string authority;
 };
 
-// Of http://ADDRESS:PORT; anything else ends the program.
+// Parses http://ADDRESS:PORT; anything else ends the program.
 inline target parse_target(std::string_view url) {
-    if (!url.starts_with("http://")) options::fail("--url is http://ADDRESS:PORT");
+    if (!url.starts_with("http://")) options::fail("--url must be http://ADDRESS:PORT");
     std::string_view rest = url.substr(7);
     rest = rest.substr(0, rest.find('/'));
     const auto colon = rest.rfind(':');
@@ -36,12 +36,13 @@ inline target parse_target(std::string_view url) {
     if (host == "[::1]") host = "::1";
     boost::system::error_code error;
     const auto address = asio::ip::make_address(host, error);
-    // A load generator pointed at someone else's machine by mistake does harm.
+    // Prevents accidental load on another host.
     if (error || !address.is_loopback()) options::fail("--url must name a loopback address");
     return {{address, static_cast<std::uint16_t>(port)}, std::string(rest)};
 }
 
-// A POST up to its body, with a token; `extra` is further fields, each with its line end.
+// Returns a POST request up to its body, with a token; `extra`: further headers, each with its line
+// end.
 inline std::string post_head(const target& to, std::string_view token, std::string_view path,
                              std::string_view extra, std::string_view media_type,
                              std::size_t body_bytes) {
@@ -61,30 +62,30 @@ inline net::http_call post_json(std::string_view token, std::string path, std::s
         std::move(body)};
 }
 
-// What is asked beforehand, and how far that has come.
+// Requests of the preparation, and their progress.
 struct preparations {
     std::vector<net::http_call> calls;
-    std::vector<unsigned> fine;  // statuses
+    std::vector<unsigned> fine;  // expected statuses
     std::size_t next = 0;
-    net::http_answer last{};  // to the last of the calls
+    net::http_answer last{};  // of the last call
 };
 
-// Asks what nobody has asked yet, one after the other. `all` is its caller's, who waits for it.
+// Sends the remaining requests, one after the other. The caller owns `all` and waits.
 inline asio::awaitable<void> ask_in_turn(net::http_client client, preparations& all) {
     while (all.next < all.calls.size()) {
         const bool is_last = all.next + 1 == all.calls.size();
         net::http_call call = all.calls[all.next++];
         net::http_outcome outcome = co_await client.exchange(std::move(call));
-        if (!outcome) options::fail("preparing failed: " + outcome.error().error.message());
+        if (!outcome) options::fail("preparation failed: " + outcome.error().error.message());
         if (std::find(all.fine.begin(), all.fine.end(), outcome->status) == all.fine.end()) {
-            options::fail("preparing failed: unexpected status: " +
+            options::fail("preparation failed: unexpected status: " +
                           std::to_string(outcome->status) + " " + outcome->body);
         }
         if (is_last) all.last = std::move(*outcome);
     }
 }
 
-// Over a few connections. Any status that is not fine ends the program. The answer to the last.
+// Uses a few connections. Any other status ends the program. Returns the last response.
 inline net::http_answer prepare(const target& to, std::vector<net::http_call> calls,
                                 std::vector<unsigned> fine) {
     constexpr std::size_t connections_max = 16;
@@ -102,11 +103,11 @@ inline net::http_answer prepare(const target& to, std::vector<net::http_call> ca
     return std::move(all.last);
 }
 
-// The text of one member of a flat JSON object, which must be there.
+// Returns the text of a member of a flat JSON object, which must exist.
 inline std::string member(std::string_view json, std::string_view name) {
     const std::string sign = "\"" + std::string(name) + "\":\"";
     const auto at = json.find(sign);
-    if (at == std::string_view::npos) options::fail("no " + std::string(name) + " in the answer");
+    if (at == std::string_view::npos) options::fail("no " + std::string(name) + " in the response");
     const auto begin = at + sign.size();
     return std::string(json.substr(begin, json.find('"', begin) - begin));
 }

@@ -1,12 +1,12 @@
-// tickets: the load test of the field. Boards, clients, tickets: each client files its tickets over
-// HTTP and asks again with the same key until it has a definite answer, while callsignd is killed
-// with SIGKILL at random moments and started again. At the end each board must hold exactly the
-// numbers 1..n, every receipt must come back byte for byte, and `callsign check` must agree.
+// tickets: a load test with boards, clients and tickets. Each client creates its tickets over HTTP
+// and retries with the same key until it has a definite response, while callsignd is killed with
+// SIGKILL at random moments and restarted. At the end each board must have exactly the numbers
+// 1..n, every receipt must be returned byte for byte, and `callsign check` must find no errors.
 //
 //     tickets                                          2 boards, 10 clients each, 1000 tickets each
-//     tickets --boards 1 --clients 2 --tickets 20 --kills 1          the smallest sensible run
+//     tickets --boards 1 --clients 2 --tickets 20 --kills 1          smallest useful run
 //
-// Exits 1 if anything was lost, doubled or different.
+// Exits with 1 if anything was lost, duplicated or changed.
 
 #include "options.hpp"
 #include "support/retrying_client.hpp"
@@ -34,8 +34,8 @@ using counts = testing::retrying_client::counts;
 
 struct settings {
     unsigned boards = 2;
-    unsigned clients = 10;    // of each board
-    unsigned tickets = 1000;  // of each client
+    unsigned clients = 10;    // per board
+    unsigned tickets = 1000;  // per client
     unsigned kills = 3;
     std::uint64_t seed = 0;
     std::string program;
@@ -46,12 +46,12 @@ struct settings {
     std::uint64_t total() const { return std::uint64_t{boards} * clients * tickets; }
 };
 
-// ---- what happens ----
+// ---- state ----
 
 struct ticket {
     std::string key;
     std::string body;
-    std::string receipt;  // as first acknowledged; empty: never
+    std::string receipt;  // first acknowledged one; empty: none
 };
 
 class violations {
@@ -76,14 +76,14 @@ class violations {
     std::vector<std::string> texts_;
 };
 
-// What all clients of a run share.
+// State shared by all clients of a run.
 struct field {
     const settings& s;
     std::uint16_t port;
     std::string token;
     steady_clock::time_point give_up_at;
     std::atomic<std::uint64_t> acknowledged{0};
-    std::atomic<bool> hopeless{false};  // the server cannot be started again
+    std::atomic<bool> hopeless{false};  // the server cannot be restarted
     violations wrong{};
 };
 
@@ -91,7 +91,7 @@ std::string board_name(unsigned n) {
     return "BOARD" + std::to_string(n + 1);
 }
 
-// ---- one client ----
+// ---- client ----
 
 class client {
   public:
@@ -113,7 +113,7 @@ class client {
         for (ticket& t : tickets_) {
             const auto answer = sender_.create(t.key, t.body, give_up);
             if (!answer) {
-                field_.wrong.add("no definite answer in time for key " + t.key);
+                field_.wrong.add("no definite response in time for key " + t.key);
             } else if (answer->status != 201) {
                 field_.wrong.add("key " + t.key + ": answered " + std::to_string(answer->status) +
                                  " " + answer->body);
@@ -125,9 +125,9 @@ class client {
         }
     }
 
-    // Once more, with the server at rest: each answer must be the one acknowledged.
+    // Retries all creations on the idle server: each response must equal the acknowledged one.
     void ask_again() {
-        sender_.http().close();  // the server may have been killed since this client was done
+        sender_.http().close();  // the server may have been killed since the last request
         for (const ticket& t : tickets_) {
             const auto answer = sender_.try_once(t.key, t.body);
             if (!answer || answer->status != 201 || !answer->replayed())
@@ -156,8 +156,7 @@ class client {
         const json::value* receipt = slot.if_contains("receipt");
         if (slot.at("state") != "committed" || receipt == nullptr ||
             *receipt != json::parse(t.receipt))
-            field_.wrong.add("key " + t.key + ": was " + t.receipt + ", its slot says " +
-                             answer->body);
+            field_.wrong.add("key " + t.key + ": was " + t.receipt + ", now " + answer->body);
     }
 
     field& field_;
@@ -165,19 +164,20 @@ class client {
     std::vector<ticket> tickets_;
 };
 
-// ---- the kills ----
+// ---- kills ----
 
 struct kill_record {
     std::uint64_t acknowledged = 0;
     milliseconds down{};
 };
 
-// Kills the server at a random moment after so many acknowledged tickets, and starts it again.
+// Kills the server at a random moment after this number of acknowledged tickets, and restarts it.
 kill_record kill_after(field& f, testing::server& server, std::uint64_t tickets,
                        random_source& random) {
     for (auto n = f.acknowledged.load(); n < tickets; n = f.acknowledged.load())
         f.acknowledged.wait(n);
-    // Without this the kill would always follow an answer, never fall between two commits.
+    // Without this delay, a kill would always follow a response, and never fall between two
+    // commits.
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 5000));
     const auto killed = steady_clock::now();
     kill_record record{f.acknowledged.load(), {}};
@@ -206,23 +206,23 @@ std::vector<kill_record> kill_at_random(field& f, testing::server& server) {
     return records;
 }
 
-// ---- before ----
+// ---- preparation ----
 
 std::string prepare_account(testing::server& server, const settings& s) {
     testing::http_client as_operator(server.port(), server.admin_token());
     const auto made = as_operator.post_json(
         "/v1/admin/accounts", "{\"name\":\"field\",\"prefix\":\"" + board_name(0) + "\"}");
-    if (!made || made->status != 201) throw std::runtime_error("no account could be made");
+    if (!made || made->status != 201) throw std::runtime_error("cannot create the account");
     std::string token(json::parse(made->body).at("token").as_string());
     testing::http_client owner(server.port(), token);
     for (unsigned i = 1; i < s.boards; ++i) {
         const auto series = owner.post_json("/v1/series", "{\"prefix\":\"" + board_name(i) + "\"}");
-        if (!series || series->status != 201) throw std::runtime_error("no series could be made");
+        if (!series || series->status != 201) throw std::runtime_error("cannot create a series");
     }
     return token;
 }
 
-// ---- after ----
+// ---- checks ----
 
 struct board_result {
     std::uint64_t acknowledged = 0;
@@ -231,7 +231,7 @@ struct board_result {
     counts seen;
 };
 
-// Every receipt of a board: the right prefix and key, and together the numbers 1..n.
+// Verifies every receipt of a board: prefix and key, and together the numbers 1..n.
 board_result audit_board(field& f, unsigned board,
                          const std::vector<std::unique_ptr<client>>& clients,
                          std::set<std::string>& uuids, std::set<std::int64_t>& seqs) {
@@ -246,11 +246,12 @@ board_result audit_board(field& f, unsigned board,
             const std::int64_t number = r.at("number").to_number<std::int64_t>();
             if (r.at("key").as_string() != prefix + "-" + std::to_string(number))
                 f.wrong.add("a wrong key: " + t.receipt);
-            if (!numbers.insert(number).second) f.wrong.add("a number given twice: " + t.receipt);
+            if (!numbers.insert(number).second)
+                f.wrong.add("a number assigned twice: " + t.receipt);
             if (!uuids.insert(std::string(r.at("uuid").as_string())).second)
-                f.wrong.add("a task given twice: " + t.receipt);
+                f.wrong.add("a task created twice: " + t.receipt);
             if (!seqs.insert(r.at("seq").to_number<std::int64_t>()).second)
-                f.wrong.add("a seq given twice: " + t.receipt);
+                f.wrong.add("a seq assigned twice: " + t.receipt);
         }
         result.seen += c->seen();
     }
@@ -262,7 +263,7 @@ board_result audit_board(field& f, unsigned board,
     return result;
 }
 
-// What the server itself says comes next.
+// Verifies the server's next numbers.
 void audit_next_numbers(field& f) {
     testing::http_client http(f.port, f.token);
     const auto answer = http.get("/v1/series");
@@ -278,18 +279,18 @@ void stop_and_check(field& f, testing::server& server, const std::filesystem::pa
                     const std::filesystem::path& data) {
     server.child().signal(SIGTERM);
     const auto ended = server.child().wait(std::chrono::seconds(60));
-    if (ended != testing::exit_status{0, 0}) f.wrong.add("callsignd did not end well on SIGTERM");
+    if (ended != testing::exit_status{0, 0}) f.wrong.add("callsignd failed on SIGTERM");
     const auto checked = testing::run(
         {(program / "callsign").string(), "check", "--data-dir", data.string(), "--json"},
         std::chrono::minutes(5));
     std::cout << "\ncallsign check: " << checked.out << (checked.out.ends_with('\n') ? "" : "\n");
     if (checked.status != testing::exit_status{0, 0}) {
-        f.wrong.add("callsign check found faults");
+        f.wrong.add("callsign check found errors");
         std::cerr << checked.err;
     }
 }
 
-// ---- the run ----
+// ---- run ----
 
 using crews = std::vector<std::vector<std::unique_ptr<client>>>;
 
@@ -307,7 +308,7 @@ std::vector<std::thread> start_all(field& f, const crews& all, Work work) {
         try {
             work(c);
         } catch (const std::exception& e) {
-            f.wrong.add(std::string("a client cannot go on: ") + e.what());
+            f.wrong.add(std::string("a client failed: ") + e.what());
         }
     };
     std::vector<std::thread> threads;
@@ -383,19 +384,19 @@ settings read_settings(int argc, char** argv) {
     settings s;
     s.program = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path().string();
     s.data_parent = std::filesystem::temp_directory_path().string();
-    options o("tickets: clients with retries against a callsignd that is killed again and again.");
-    o.add("--boards", s.boards, "series");
-    o.add("--clients", s.clients, "of each board");
-    o.add("--tickets", s.tickets, "of each client");
-    o.add("--kills", s.kills, "SIGKILLs, spread over the run at random moments");
-    o.add("--seed", s.seed, "of keys and moments; 0: another one each run");
-    o.add("--program", s.program, "the directory with callsignd and callsign");
-    o.add("--dir", s.data_parent, "where the data directory is made");
-    o.add("--deadline", s.deadline, "clients give up then, which is a violation");
-    o.add("--keep", s.keep, "leave the data directory");
+    options o("tickets: creates tickets with retries on a callsignd that is killed repeatedly.");
+    o.add("--boards", s.boards, "number of boards, each a series");
+    o.add("--clients", s.clients, "clients per board");
+    o.add("--tickets", s.tickets, "tickets per client");
+    o.add("--kills", s.kills, "number of SIGKILLs, at random moments of the run");
+    o.add("--seed", s.seed, "seed of keys and moments; 0: random");
+    o.add("--program", s.program, "directory of callsignd and callsign");
+    o.add("--dir", s.data_parent, "parent of the data directory");
+    o.add("--deadline", s.deadline, "deadline of the clients; exceeding it is a violation");
+    o.add("--keep", s.keep, "keep the data directory");
     o.parse(argc, argv);
     if (s.boards < 1 || s.clients < 1 || s.tickets < 1 || s.boards * s.clients > 1000)
-        options::fail("1..1000 clients in all, with at least one ticket each");
+        options::fail("the clients must be 1..1000 in all, with at least one ticket each");
     if (s.seed == 0) s.seed = std::random_device{}();
     return s;
 }

@@ -1,12 +1,13 @@
-// Which window: fixed ones beside the one that is chosen (domain/auto_window.hpp), on clients that
-// behave in several ways. For each it says how many slots were failed whose clients came back, and
-// how many rows were pending on average: what too short and too long a window cost.
+// windows: compares fixed windows of the reaper with the automatic one (domain/auto_window.hpp),
+// for several behaviours of clients. For each it prints how many slots failed although their
+// clients retried, and the average number of pending rows: the costs of too short and too long
+// windows.
 //
-// The engine, the rules and the reaper are the server's own, on the store in memory and a virtual
-// clock, so days pass in seconds and a seed gives the same table each time. Only creations that go
-// wrong are played: of half of them the answer is lost, of half the client is lost between the two
-// phases. That is far more than in real life, where a server must die at the right moment; what is
-// compared is not how often, but which window copes.
+// Engine, rules and reaper are the server's own, on the memory store and a virtual clock, so days
+// pass in seconds and a seed determines the table. Only failing creations are simulated: half of
+// them lose the response, half lose the client between the two phases. That is far more than in
+// practice, where a server must die at the right moment; the comparison is of windows, not of
+// failure rates.
 //
 //     windows [--seed N] [--days N] [--svg FILE]
 
@@ -37,11 +38,11 @@ constexpr milliseconds between_incidents = 4min;
 
 // ---- clients ----
 
-// A creation that went wrong, and when its client comes back to the server; none: never.
+// A failing creation, and when its client retries successfully; none: never.
 struct incident {
     milliseconds at{0};
     std::size_t account = 0;
-    bool answer_lost = false;  // else the client was lost between the two phases
+    bool answer_lost = false;  // otherwise the client was lost between the two phases
     std::optional<milliseconds> back{};
 };
 
@@ -51,10 +52,10 @@ class chance {
 
     double unit() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
     bool once_in(double n) { return unit() * n < 1; }
-    milliseconds around(milliseconds span) {  // a quarter more or less
+    milliseconds around(milliseconds span) {  // plus or minus a quarter
         return milliseconds{std::llround(static_cast<double>(span.count()) * (0.75 + unit() / 2))};
     }
-    // Between two of them, on average.
+    // The time to the next incident, on average `mean`.
     milliseconds until_next(milliseconds mean) {
         return milliseconds{
             std::llround(-std::log(1 - unit()) * static_cast<double>(mean.count()))};
@@ -67,19 +68,19 @@ class chance {
     std::mt19937_64 engine_;
 };
 
-// In which no request gets through.
+// A period in which no request succeeds.
 struct outage {
     milliseconds from{0};
     milliseconds until{0};
 };
 
-// Pauses that double until they are long enough.
+// Exponential back-off: first and maximum pause.
 struct backoff {
     milliseconds first{0};
     milliseconds longest{0};
 };
 
-// When the first try gets through; of three one is lost.
+// When the first retry succeeds; one in three is lost.
 milliseconds comes_back(chance& c, milliseconds at, backoff pauses,
                         const std::vector<outage>& outages = {}) {
     milliseconds pause = pauses.first;
@@ -105,7 +106,7 @@ std::vector<incident> incidents(chance& c, milliseconds length, Back back) {
     for (milliseconds t = c.until_next(between_incidents); t < length;
          t += c.until_next(between_incidents)) {
         incident one{t, static_cast<std::size_t>(c.unit() * accounts), c.once_in(2)};
-        // One in five never comes back.
+        // One in five clients never retries.
         if (!c.once_in(5)) one.back = back(t);
         all.push_back(one);
     }
@@ -116,7 +117,7 @@ std::vector<incident> steady(chance& c, milliseconds length) {
     return incidents(c, length, [&](milliseconds t) { return comes_back(c, t, {1s, 30s}); });
 }
 
-// Out of reach for a minute in the middle, and for hours now and then.
+// Unreachable for a typical minute, and occasionally for hours.
 std::vector<incident> mobile(chance& c, milliseconds length) {
     return incidents(c, length, [&](milliseconds t) {
         return t + milliseconds{std::llround(60'000 * std::exp(1.5 * c.normal()))};
@@ -130,7 +131,8 @@ std::vector<incident> with_outages(chance& c, milliseconds length) {
     }
     const auto back = [&](milliseconds t) { return comes_back(c, t, {1s, 5min}, outages); };
     auto all = incidents(c, length, back);
-    // What cannot reach the server leaves nothing there; what is under way when it begins does.
+    // Clients that cannot reach the server leave no slots; requests in flight at the start of an
+    // outage do.
     std::erase_if(all, [&](const incident& i) {
         return std::any_of(outages.begin(), outages.end(),
                            [&](const outage& o) { return i.at >= o.from && i.at < o.until; });
@@ -146,7 +148,7 @@ std::vector<incident> with_outages(chance& c, milliseconds length) {
     return all;
 }
 
-// In the middle of the time clients are updated, within a day: their pauses are twice as long.
+// At half time all clients are updated within a day: their pauses are twice as long.
 std::vector<incident> new_version(chance& c, milliseconds length) {
     return incidents(c, length, [&](milliseconds t) {
         const double updated =
@@ -163,7 +165,7 @@ constexpr std::array behaviours{
     behaviour{"new version", "pauses of 15 s to 3 min, doubled from the middle on", new_version},
 };
 
-// ---- a run ----
+// ---- run ----
 
 struct point {
     milliseconds at;
@@ -171,9 +173,9 @@ struct point {
 };
 
 struct outcome {
-    std::string window;  // "auto", or the fixed one
+    std::string window;  // "auto", or a fixed window
     int wrongly_failed = 0;
-    int came_back = 0;  // clients that were lost between the phases
+    int came_back = 0;  // clients that were lost between the phases and retried
     double mean_pending = 0;
     milliseconds last_window{0};
     std::vector<point> windows{};
@@ -210,7 +212,7 @@ class run {
   private:
     using due = std::pair<milliseconds, std::size_t>;
 
-    // What comes back before the next incident does so before it.
+    // Retries that are due before the next incident come first.
     void begin(std::size_t n) {
         while (!returns_.empty() && returns_.top().first < all_[n].at) come_back();
         go_to(all_[n].at);
@@ -264,7 +266,7 @@ class run {
     outcome done_;
 };
 
-// ---- the table and the picture ----
+// ---- table and chart ----
 
 struct result_of {
     const behaviour* how;
@@ -324,7 +326,7 @@ class picture {
         text(left_, top - 3, beside);
     }
 
-    // What each window cost: to the left fewer rows, below fewer creations that failed.
+    // The costs of each window: further left, fewer rows; further down, fewer failed creations.
     void scatter(const result_of& r) {
         constexpr double top = 45;
         double most_failed = 1, most_pending = 0.1;
@@ -345,10 +347,10 @@ class picture {
         }
     }
 
-    // How the chosen window went, from ten seconds to ten hours, evenly by orders of magnitude.
+    // The automatic window over time, from ten seconds to ten hours on a logarithmic scale.
     void over_time(const result_of& r, milliseconds length) {
         constexpr double top = 295;
-        axes(top, "days (to " + std::to_string(length / day) + ")", "window in force (auto)");
+        axes(top, "days (to " + std::to_string(length / day) + ")", "current window (auto)");
         const auto height_of = [&](milliseconds w) {
             const double orders = std::log10(static_cast<double>(w.count()) / 10'000);
             return top + height - height * orders / std::log10(3600);
@@ -387,10 +389,10 @@ int main_with(int argc, char** argv) {
     std::uint64_t seed = 1;
     int days = 7;
     std::string svg;
-    options given("Fixed windows of the reaper beside the one it chooses.");
-    given.add("--seed", seed, "What clients do is drawn from it");
-    given.add("--days", days, "How long, in virtual time");
-    given.add("--svg", svg, "A file for the picture");
+    options given("windows: compares fixed windows of the reaper with the automatic one.");
+    given.add("--seed", seed, "seed of the clients' behaviour");
+    given.add("--days", days, "duration in virtual days");
+    given.add("--svg", svg, "file for the chart");
     given.parse(argc, argv);
     const milliseconds length = day * days;
     std::vector<result_of> all;

@@ -1,4 +1,5 @@
-# How rooms and programs are built. Functions, so that the root file can be a picture.
+# Functions that build modules and programs, so that the root CMakeLists.txt shows only the
+# structure.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -20,7 +21,7 @@ find_package(date REQUIRED)
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # What ccache wants to be told before it caches what is compiled with a precompiled header.
+  # ccache needs these settings to cache compilations with a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
       ${CCACHE})
 endif()
@@ -29,7 +30,7 @@ if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# GCC collects its garbage later: a tenth less time to compile, for a fifth more memory.
+# GCC collects garbage later: a tenth less compile time, for a fifth more memory.
 if(CALLSIGN_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(--param=ggc-min-expand=100 --param=ggc-min-heapsize=500000)
 endif()
@@ -40,46 +41,49 @@ if(CALLSIGN_SANITIZE)
   add_link_options(-fsanitize=${CALLSIGN_SANITIZE})
 endif()
 if(CALLSIGN_SANITIZE MATCHES undefined)
-  # A third of the time that all takes to compile, for what AddressSanitizer finds too where memory is touched by it.
+  # These checks take a third of the whole compile time; AddressSanitizer finds the same errors if
+  # they access memory.
   add_compile_options(-fno-sanitize=vptr,null,alignment,object-size)
 endif()
 if(CALLSIGN_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # Its checks are calls instead of code in place: a seventh less time to compile, and the tests run as fast.
+  # Checks are calls instead of inline code: a seventh less compile time at the same speed of the
+  # tests.
   add_compile_options(--param=asan-instrumentation-with-call-threshold=0)
 endif()
 if(CALLSIGN_SANITIZE MATCHES thread)
-  # Under this macro protobuf's headers give maps two members more than Debian's library has; the
-  # standard library's own use of it is kept.
+  # With this macro, protobuf's headers declare maps with two more members than Debian's library;
+  # the standard library's own use of it is kept.
   add_compile_options(-U__SANITIZE_THREAD__ -D_GLIBCXX_TSAN=1)
 endif()
 
-# Libraries' own assertions stop a developer, not a server: what strangers send must not meet one that
-# ends the process. (Ours are CALLSIGN_ASSERT, and stay.) One setting for all that is built, since headers
-# are shared.
+# Release builds disable the assertions of libraries: no client's input may end a server by one.
+# (CALLSIGN_ASSERT stays enabled.) The setting is the same for all targets, since headers are
+# shared.
 if(CMAKE_BUILD_TYPE STREQUAL Release)
   add_compile_definitions(NDEBUG)
 endif()
 
-# What every target of ours is built with. Third-party headers are system headers: no warnings there.
+# Options of all own targets. Third-party headers are system headers, without warnings.
 add_library(callsign_options INTERFACE)
 target_compile_options(callsign_options INTERFACE -Wall -Wextra -Wpedantic -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(callsign_options INTERFACE -Wshadow=local)
-  # GCC 12 takes a coroutine frame's own operator delete for a mismatch; it and GCC 14 see bytes out of bounds where
-  # strings are put together.
+  # GCC 12 mistakes a coroutine frame's own operator delete for a mismatch; GCC 12 and 14 report
+  # out-of-bounds accesses in string concatenations.
   target_compile_options(callsign_options INTERFACE -Wno-mismatched-new-delete -Wno-array-bounds -Wno-stringop-overflow)
   if(CALLSIGN_SANITIZE)
-    # GCC 12 sees uninitialized bytes in variants once a sanitizer has rewritten the code; release has the check. Its
-    # ThreadSanitizer does not model atomic_thread_fence, which Asio uses, and says so as a warning.
+    # GCC 12 reports uninitialised bytes in variants in code instrumented by a sanitizer; the
+    # release build has this check. Its ThreadSanitizer warns that it does not model
+    # atomic_thread_fence, which Asio uses.
     target_compile_options(callsign_options INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
   endif()
 endif()
 target_compile_definitions(callsign_options INTERFACE CALLSIGN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(callsign_options INTERFACE Threads::Threads)
 
-# callsign_room(NAME [PRECOMPILED] [FOLDER dir] [DOORS headers...] DEPS targets...): a static library of the room's folder,
-# or of headers alone if that has no sources; built if a program needs it. PRECOMPILED: one that uses Beast, whose headers
-# it has from callsign_pch.
+# callsign_room(NAME [PRECOMPILED] [FOLDER dir] [DOORS headers...] DEPS targets...): a static
+# library of the module's folder, or an interface library if the folder has no sources; built only
+# if a program needs it. PRECOMPILED: the module uses Beast, whose headers come from callsign_pch.
 function(callsign_room name)
   cmake_parse_arguments(ARG "PRECOMPILED" "FOLDER" "DEPS;DOORS" ${ARGN})
   if(NOT ARG_FOLDER)
@@ -110,8 +114,9 @@ function(callsign_room name)
   endif()
 endfunction()
 
-# Up to 66 sources are compiled as one, in batches of one size: those of the API's tests take 1.7 GB (scripts/jobs). Fewer
-# and larger ones are what makes building fast: a test that uses the whole server takes 15 s alone, 3 in a batch of 22, 2 of 44.
+# Compiles up to 66 sources as one, in batches of equal size; those of the API's tests take 1.7 GB
+# (scripts/jobs). Large batches build fastest: a test that uses the whole server takes 15 s alone, 3
+# s in a batch of 22, 2 s in a batch of 44.
 function(callsign_unity target)
   if(CALLSIGN_UNITY)
     get_target_property(sources ${target} SOURCES)
@@ -119,17 +124,17 @@ function(callsign_unity target)
     math(EXPR batches "(${count} + 65) / 66")
     math(EXPR size "(${count} + ${batches} - 1) / ${batches}")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
-    # A source that is included looks like a header to GCC, whose unnamed namespaces it warns of.
+    # GCC takes an included source for a header, and warns of its unnamed namespaces.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
 function(callsign_precompiled target)
-  target_link_libraries(${target} PRIVATE callsign_beast)  # its definitions, as the headers were parsed with
+  target_link_libraries(${target} PRIVATE callsign_beast)  # its definitions must match the precompiled headers'
   target_precompile_headers(${target} REUSE_FROM callsign_pch)
 endfunction()
 
-# The lines of the rooms, for the test that holds the sources against them.
+# Writes the declarations of the modules to a file, for tests/arrows.
 function(callsign_write_rooms)
   get_property(rooms GLOBAL PROPERTY CALLSIGN_ROOMS)
   list(JOIN rooms "\n" text)
@@ -147,12 +152,13 @@ function(callsign_program name source)
   callsign_precompiled(${name})
 endfunction()
 
-# With mimalloc a server creates a tenth more than with glibc's malloc (bench/README.md). A sanitizer brings its own.
+# With mimalloc a server creates a tenth more tasks per second than with glibc's malloc
+# (bench/README.md). Sanitizers have their own allocator.
 function(callsign_allocator program)
   if(CALLSIGN_SANITIZE)
     return()
   endif()
   find_library(MIMALLOC mimalloc REQUIRED)
-  # Nothing names a symbol of it: it stands before the standard library's.
+  # Nothing refers to its symbols: it must be linked before the standard library.
   target_link_libraries(${program} PRIVATE -Wl,--push-state,--no-as-needed ${MIMALLOC} -Wl,--pop-state)
 endfunction()

@@ -1,8 +1,8 @@
-# What cmake --install puts where, and the Debian package that cpack makes of it (scripts/package).
+# Rules of cmake --install, and of the Debian package that cpack builds (scripts/package).
 
 include(GNUInstallDirs)
 
-# Generated when everything is built. The date is SOURCE_DATE_EPOCH's, if that is set.
+# Generated in every full build. The date is SOURCE_DATE_EPOCH, if set.
 string(TIMESTAMP CALLSIGN_DATE "%Y-%m-%d" UTC)
 set(pages_dir ${CMAKE_BINARY_DIR}/pages)
 set(pages man/callsign.1 man/callsignd.8 bash/callsign bash/callsignd zsh/_callsign zsh/_callsignd
@@ -25,9 +25,9 @@ install(FILES config/callsign.example.toml README.md DESTINATION ${CMAKE_INSTALL
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md"
         PATTERN CONTRIBUTING.md EXCLUDE PATTERN CHANGELOG.md EXCLUDE)
 
-# What belongs to the package alone. Its paths are fixed: the unit runs /usr/bin/callsignd.
+# Files that only the package contains. Their paths are fixed: the unit runs /usr/bin/callsignd.
 set(CALLSIGN_MAINTAINER "Callsign maintainers <maintainers@callsign.invalid>" CACHE STRING
-    "Who answers for packages built here")
+    "Maintainer of the package")
 string(TIMESTAMP CALLSIGN_CHANGELOG_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
 set(debian_dir ${CMAKE_BINARY_DIR}/debian)
 configure_file(config/debian/changelog.in ${debian_dir}/changelog.Debian @ONLY)
@@ -50,10 +50,10 @@ it is. One program with an embedded SQLite store; callsign, for the operator,
 is beside it.")
 set(CPACK_INSTALL_CMAKE_PROJECTS ${CMAKE_BINARY_DIR} callsign Unspecified /
                                  ${CMAKE_BINARY_DIR} callsign service /)
-# With it an absolute path, /etc/callsign, is below the package's folder too.
+# Makes absolute paths such as /etc/callsign relative to the package's root.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
-# What users get is stripped, by this; callsign-dbgsym has the symbols, for gdb and for what a crash leaves.
+# The programs are stripped; callsign-dbgsym contains the symbols, for gdb and core dumps.
 set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/compress_pages.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

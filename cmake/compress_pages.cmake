@@ -1,5 +1,5 @@
-# Run by cpack before it makes the package: Debian wants pages and changelogs compressed, without a
-# time in them.
+# Run by cpack before it builds the package: Debian requires compressed man pages and changelogs,
+# without timestamps.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE pages ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share/man/*.[18]
      ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share/doc/*/changelog

@@ -1,4 +1,4 @@
-# cmake -D from=FILE -D to=FILE.cpp -P: the text as a function of src/api/ops/openapi.hpp.
+# cmake -D from=FILE -D to=FILE.cpp -P: writes the text as a function of src/api/ops/openapi.hpp.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${from} text)
 file(CONFIGURE OUTPUT ${to} @ONLY CONTENT

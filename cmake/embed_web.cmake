@@ -1,5 +1,6 @@
-# cmake -D from=FILE|FILE... -D to=FILE.cpp -P: the files as the functions of src/api/web/files.hpp. Texts are as they are,
-# but for @version@ in the page: the hash of all others.
+# cmake -D from=FILE|FILE... -D to=FILE.cpp -P: writes the files as the functions of
+# src/api/web/files.hpp. Texts are unchanged, except @version@ in the page, which becomes the hash
+# of all other files.
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "|" ";" files "${from}")
 find_program(GZIP gzip REQUIRED)
@@ -17,7 +18,7 @@ endforeach()
 string(SHA256 version "${hashes}")
 string(SUBSTRING ${version} 0 16 version)
 
-# entry(FILE NAME VARIABLE): one file's line of the list.
+# entry(FILE NAME VARIABLE): one file's entry of the list.
 function(entry file name variable)
   file(READ ${file} text)
   file(SHA256 ${file} hash)

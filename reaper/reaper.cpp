@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Of one sweep: each reads or rewrites about 1 MiB of an account's chain.
+// Steps of one sweep: each reads or rewrites about 1 MiB of an account's chain.
 constexpr int scrub_steps_max = 256;
 
 }  // namespace
@@ -68,7 +68,7 @@ class reaper::impl {
         const time_point begun = clock_.now();
         const milliseconds reading = clock_.elapsed();
         result<sweep_result> swept = make_error_code(errc::store_unavailable);
-        std::exception_ptr thrown;  // the next sweep begins, whatever became of this one
+        std::exception_ptr thrown;  // the next sweep begins, whatever becomes of this one
         try {
             swept = co_await sweep();
         } catch (...) {
@@ -103,8 +103,8 @@ class reaper::impl {
   private:
     using slots_by_account = std::map<account_id, std::vector<slot_id>>;
 
-    // All of it in steps of `batch`; between two steps the queue serves clients. Each step is
-    // complete in itself, so a sweep that stops here has only done less.
+    // Sweeps in steps of `batch`; between two steps the queue serves clients. Each step is complete
+    // in itself, so a sweep that stops between steps has only done less.
     asio::awaitable<result<sweep_result>> sweep() {
         const auto unread = co_await read_what_was_kept();
         if (unread) co_return unread;
@@ -115,7 +115,7 @@ class reaper::impl {
         co_return swept;
     }
 
-    // What stands in the way of one part stands in the way of no other.
+    // A failure of one part does not affect the others.
     asio::awaitable<result<sweep_result>> sweep_parts() {
         sweep_result all;
         slots_by_account elsewhere;
@@ -130,7 +130,7 @@ class reaper::impl {
         keep_first(co_await forget_old_actions());
         keep_first(co_await scrub_purged_tasks(all));
         keep_first(co_await clear_the_log());
-        // Other servers take their time; nothing here waits for them.
+        // Last, since remote servers may be slow.
         keep_first(co_await sweep_elsewhere(std::move(elsewhere), all));
         if (failed) co_return failed;
         co_return all;
@@ -152,7 +152,7 @@ class reaper::impl {
         co_return boost::system::error_code{};
     }
 
-    // Of series that are resumed. What stands in the way of one stands in the way of no other.
+    // Numbers tasks of resumed series. A failure of one series does not affect the others.
     asio::awaitable<boost::system::error_code> number_resumed_tasks() {
         boost::system::error_code failed;
         for (find_numbering question; !stopped_;) {
@@ -182,7 +182,7 @@ class reaper::impl {
         co_return boost::system::error_code{};
     }
 
-    // Once a sweep: what was removed and scrubbed is still in it.
+    // Once a sweep: the WAL still contains what was removed and scrubbed.
     asio::awaitable<boost::system::error_code> clear_the_log() {
         if (!clearing_due_) co_return boost::system::error_code{};
         const auto cleared = co_await engine_.submit(clear_log{});
@@ -191,8 +191,8 @@ class reaper::impl {
         co_return boost::system::error_code{};
     }
 
-    // So many steps, and the next sweep goes on: a long chain must not hold up what clients wait
-    // for. What stands in the way of one account's stands in the way of no other's.
+    // A limited number of steps, and the next sweep goes on: a long chain must not delay clients'
+    // commands. A failure of one account does not affect the others.
     asio::awaitable<boost::system::error_code> scrub_purged_tasks(sweep_result& all) {
         boost::system::error_code failed;
         for (int steps = scrub_steps_max; steps > 0 && !stopped_; --steps) {
@@ -213,8 +213,8 @@ class reaper::impl {
         co_return failed;
     }
 
-    // The chain first: as long as there is something on it, the purges are not over. A start in
-    // between begins with the account again.
+    // The chain first: while it has text, the purges are not complete. After a restart, the account
+    // is begun again.
     asio::awaitable<boost::system::error_code> scrub(find_purged::answer& purged,
                                                      sweep_result& all) {
         scrub_purged command{purged.account, purged.tasks};
@@ -246,7 +246,7 @@ class reaper::impl {
         co_return boost::system::error_code{};
     }
 
-    // After the slots, which they wait for.
+    // After the slots, on which the removal depends.
     asio::awaitable<boost::system::error_code> remove_deleted_accounts() {
         remove_deleted command;
         for (bool has_more = true; has_more && !stopped_;) {
@@ -261,17 +261,17 @@ class reaper::impl {
         co_return boost::system::error_code{};
     }
 
-    // Accounts whose other servers are asked at once: each that does not answer takes as long as a
+    // Remote accounts that are swept at once: each whose server does not respond takes as long as a
     // request may.
     static constexpr std::size_t asked_at_once = 64;
 
-    // Slots whose tasks live elsewhere. What became of them the other server is asked first: one
-    // that cannot be reached fails nothing.
+    // Slots of remote accounts. The remote server is queried first for what became of them: if it
+    // cannot be reached, no slot is failed.
     asio::awaitable<boost::system::error_code> sweep_elsewhere(slots_by_account pending,
                                                                sweep_result& all) {
         if (outbox_ == nullptr) co_return boost::system::error_code{};
         for (const account_id account : outbox_->accounts()) pending[account];
-        // Each takes the next account until there is none.
+        // Each coroutine takes the next account until there is none.
         auto next = pending.begin();
         boost::system::error_code failed;
         const auto ask_some = [&]() -> asio::awaitable<void> {
@@ -350,9 +350,9 @@ class reaper::impl {
         }
     }
 
-    // Once. Where what was kept is damaged there is nothing to go by, and it is written anew; the
-    // engine has said so. Anything else passes, and the next sweep asks again: with no window but
-    // the fallback it could fail what it should not.
+    // Reads, once, what earlier runs stored. Corrupt data is ignored and overwritten; the engine
+    // has reported it. After any other failure the next sweep tries again: with the fallback window
+    // alone, slots could be failed too early.
     asio::awaitable<boost::system::error_code> read_what_was_kept() {
         for (; has_read_ < account_classes.size(); ++has_read_) {
             const account_class accounts = account_classes[has_read_];
@@ -366,7 +366,7 @@ class reaper::impl {
         co_return boost::system::error_code{};
     }
 
-    // What cannot be written now is written another time; nothing hangs on it.
+    // What cannot be written now is written later; nothing depends on it.
     asio::awaitable<void> keep_news() {
         if (has_read_ < account_classes.size()) co_return;
         keep_retry_times news{watch_.news()};
@@ -375,7 +375,7 @@ class reaper::impl {
         if (!kept) watch_.keep_again();
     }
 
-    // Waits until the sweep under way has ended.
+    // Waits until the sweep in progress has ended.
     asio::awaitable<void> turn() {
         const auto mine = clock_.make_timer(network_);
         turns_.push_back(mine.get());
@@ -389,15 +389,15 @@ class reaper::impl {
     reaper_probe& probe_;
     outbox* outbox_ = nullptr;
     std::unique_ptr<timer> pause_;
-    std::vector<timer*> turns_;  // who waits for the sweep under way, first come first served
+    std::vector<timer*> turns_;  // of callers that wait for a sweep, first come first served
     reaper_status status_;
     retry_watch watch_;
-    milliseconds watched_until_;  // by the clock that is never set
-    std::size_t has_read_ = 0;    // classes whose earlier times are there
+    milliseconds watched_until_;  // by the monotonic clock
+    std::size_t has_read_ = 0;    // classes whose stored times were read
     hub::subscription events_;
     std::optional<find_purged::answer> scrubbing_;  // what is left to do of an account
-    account_id scrubbed_of_;                        // the last one that was begun with
-    bool clearing_due_ = false;                     // of the log
+    account_id scrubbed_of_;                        // the account begun last
+    bool clearing_due_ = false;                     // of the WAL
     bool sweeping_ = false;
     bool is_due_ = false;  // another sweep, at once
     bool stopped_ = false;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What people set windows to: what each of them would have done is shown beside the one in force.
+// Windows that operators commonly set: what each would have done is shown beside the current one.
 constexpr std::array<milliseconds, 5> usual_windows{15s, 1min, 10min, 1h, 6h};
 
 bool is_empty(const retry_times& times) {
@@ -72,7 +72,7 @@ std::vector<retry_watch::change> retry_watch::choose(const reaper_options& optio
         const milliseconds before = w.choice.window;
         choose(w, options);
         if (std::exchange(w.is_new, false) || before == w.choice.window) continue;
-        // Of a class that nobody is seen of there is nothing to tell.
+        // A class without any retries or failures has nothing to report.
         if (c != account_class::here && is_empty(w.times)) continue;
         ++w.changes;
         w.changed_at = now;
@@ -88,7 +88,7 @@ void retry_watch::choose(watched& w, const reaper_options& options) const {
     w.choice = choose_window(options_, {all.samples(), all.quantile(options_.quantile),
                                         record.window, record.held, record.derived});
     if (options.window) {
-        // What would be chosen is known all the same, and shown.
+        // The automatic choice is still computed, and shown.
         w.choice.window = *options.window;
         w.choice.reason = window_reason::fixed;
         return;

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// A to-do list that works offline and syncs with a Callsign server. ../README.md says how.
+// An offline-capable to-do list that syncs with a Callsign server; see ../README.md.
 //
-// Two rules make it safe to kill this at any instant:
-//   1. A file is there whole or not at all, and it is on disk before it counts.
+// Two rules make it safe to kill this program at any instant:
+//   1. Files are replaced atomically, and are durable before they count.
 //   2. An entry leaves the outbox only when its outcome is in the store.
-// So an entry may be sent twice. Its idempotency key makes that harmless.
+// So an entry may be sent twice; its idempotency key makes that harmless.
 
 import {spawnSync} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
@@ -16,20 +16,20 @@ import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
 
-const attemptsMax = 6;                        // of one request, before it is put off
-const pauseFirst = 100, pauseLongest = 60e3;  // milliseconds; doubled each time
+const attemptsMax = 6;                        // per request, before it is postponed
+const pauseFirst = 100, pauseLongest = 60e3;  // milliseconds; exponential back-off
 const answerTimeout = 30e3;
-const silenceMax = 60e3;  // a stream without even a heartbeat for so long is dead
+const silenceMax = 60e3;  // a stream without a heartbeat for this long is dead
 const batchMax = 500;
-const notItsFault = ['no-such-path', 'account-opaque'];  // an entry does not suffer for these
+const notItsFault = ['no-such-path', 'account-opaque'];  // rejections not caused by an entry
 const statuses = ['pending', 'completed', 'deleted', 'recurring'];
 
-// What the user is told, in a sentence.
+// An error for the user, as a sentence.
 class Sorry extends Error {
     exitCode = 1;
 }
 
-// Nothing is lost, and nothing is wrong with the request: the same again, later.
+// A temporary failure; nothing is lost, and the same request is to be sent later.
 class TryLater extends Sorry {
     exitCode = 3;
     constructor(text, wait = 0) {
@@ -40,7 +40,7 @@ class TryLater extends Sorry {
 
 // ---- files ----
 
-// A name in a folder is on disk only when the folder is.
+// A directory entry is durable only after a sync of the directory.
 function syncFolder(folder) {
     const fd = fs.openSync(folder);
     fs.fsyncSync(fd);
@@ -53,7 +53,7 @@ function makeFolder(folder) {
     syncFolder(path.dirname(folder));
 }
 
-// Whoever reads it, even after a power cut, finds the old file or the new one, whole.
+// Atomic: readers find the old file or the new one, even after a power cut.
 function writeFile(file, value) {
     const fd = fs.openSync(file + '.tmp', 'w', 0o600);
     fs.writeFileSync(fd, JSON.stringify(value));
@@ -78,8 +78,8 @@ function jsonFiles(folder) {
     return names.sort().map((name) => path.join(folder, name));
 }
 
-// What was noted here and is not settled yet: one file for each entry, named by its time. Nobody
-// needs a lock to add one, so `add` works while `follow` runs.
+// Local changes that are not settled yet: one file per entry, named by its time. Adding one needs
+// no lock, so `add` works while `follow` runs.
 class Outbox {
     refusals = 0;
 
@@ -93,10 +93,10 @@ class Outbox {
         return jsonFiles(this.path);
     }
 
-    // {file, entry}, in the order they were noted.
+    // {file, entry}, in the order of their creation.
     entries() {
         const read = this.files().map((file) => ({file, entry: readFile(file, null)}));
-        return read.filter((each) => each.entry);  // a sync may just have settled one
+        return read.filter((each) => each.entry);  // a concurrent sync may have settled an entry
     }
 
     note(entry) {
@@ -115,14 +115,14 @@ class Outbox {
         ++this.refusals;
         const kept = path.join(this.refused, path.basename(file));
         writeFile(file, {...entry, problem});
-        fs.renameSync(file, kept);  // one step: it is never lost, nor here twice
+        fs.renameSync(file, kept);  // atomic: neither lost nor duplicated
         syncFolder(this.refused);
         syncFolder(this.path);
         warn(`Refused, and kept in ${kept}: ${words(problem)}`);
     }
 }
 
-// The tasks as the server says them, and how far the feed was read: one file, one moment.
+// The server's tasks and the cursor of the feed: one file, so they are consistent.
 class Store {
     constructor(folder) {
         this.path = path.join(folder, 'store.json');
@@ -135,23 +135,23 @@ class Store {
         writeFile(this.path, {cursor: this.cursor, tasks: this.tasks});
     }
 
-    // The answer to an edit is ahead of the feed, which then tells what was before it.
+    // The response to an edit is ahead of the feed, whose older changes must not overwrite it.
     put(task) {
         const known = this.tasks[task.uuid];
         if (!known || known.seq <= task.seq) this.tasks[task.uuid] = task;
     }
 }
 
-// An edit as a merge patch. That replaces lists as a whole: it depends on the task as it is.
+// An edit as a merge patch. It replaces lists as a whole, so it depends on the current task.
 function patchOf(entry, task) {
     if (!entry.addTags.length && !entry.removeTags.length) return entry.set;
     const tags = [...new Set([...task.tags ?? [], ...entry.addTags])];
     return {...entry.set, tags: tags.filter((tag) => !entry.removeTags.includes(tag))};
 }
 
-// The tasks as the user left them: the store's, and over them what is not settled yet.
+// The tasks as the user sees them: the store's, with unsettled entries applied.
 function view(folder) {
-    const entries = new Outbox(folder).entries();  // first: what leaves it is in the store by then
+    const entries = new Outbox(folder).entries();  // first: settled entries are in the store
     const {tasks} = new Store(folder);
     for (const {entry} of entries) {
         if (entry.op === 'create') {
@@ -165,15 +165,15 @@ function view(folder) {
     return Object.values(tasks);
 }
 
-// ---- the server ----
+// ---- server ----
 
-// Longer each time, and drawn: clients that failed together are not to come back together.
+// Exponential back-off with jitter, so that clients that failed together do not retry together.
 function pause(attempt, atLeast = 0) {
     const usual = pauseFirst * 2 ** Math.min(attempt, 10) * (0.5 + Math.random() / 2);
     return sleep(Math.min(atLeast + usual, pauseLongest));
 }
 
-// No answer, or one that says nothing about the request: it is sent again just as it was.
+// No response, or one that is unrelated to the request: the same request is sent again.
 function isPassing(status, problem) {
     const passing = status === 0 || status >= 500 || status === 408 || status === 429;
     return passing || problem.code === 'request-in-progress';
@@ -196,7 +196,7 @@ class Server {
         if (!/^https?:$/.test(this.url.protocol)) throw new Sorry(`${url} is not a server's URL.`);
     }
 
-    // The answer's head; its body is yet to be read.
+    // Returns the response's head; its body is still to be read.
     send(method, target, body, headers = {}, options = {}) {
         const fields = {Authorization: `Bearer ${this.token}`, ...headers};
         if (body) fields['Content-Type'] = 'application/json';
@@ -210,22 +210,22 @@ class Server {
         });
     }
 
-    // [status, JSON] of a definite answer: 200, or why this request is refused.
+    // Returns [status, JSON] of a definite response: 200, or the reason of the rejection.
     async ask(...request) {
         for (let attempt = 0;; ++attempt) {
             const [status, answer, wait] = await this.askOnce(...request);
             if (status === 401 || status === 403 || notItsFault.includes(answer.code)) {
-                throw new Sorry(`The server does not let us in: ${words(answer)}`);
+                throw new Sorry(`The server denies access: ${words(answer)}`);
             }
             if (!isPassing(status, answer)) return [status, answer];
             if (attempt + 1 === attemptsMax) {
-                throw new TryLater(`The server cannot do it now: ${words(answer)}`, wait);
+                throw new TryLater(`The server is temporarily unavailable: ${words(answer)}`, wait);
             }
             await pause(attempt, wait);
         }
     }
 
-    // What is no answer of Callsign's, but a proxy's or of another program, is none.
+    // Responses of proxies or other programs count as no response.
     async askOnce(method, target, body, headers) {
         try {
             const options = {signal: AbortSignal.timeout(answerTimeout)};
@@ -235,14 +235,14 @@ class Server {
             const answer = JSON.parse(text), status = response.statusCode;
             return [status === 200 || answer.code ? status : 0, answer, timeToWait(response)];
         } catch (error) {
-            return [0, {detail: `no answer of Callsign's (${error.message || error.code}).`}, 0];
+            return [0, {detail: `no response from Callsign (${error.message || error.code}).`}, 0];
         }
     }
 }
 
 // ---- syncing ----
 
-// What the server uses of the format of server-sent events.
+// The part of the server-sent events format that the server uses.
 async function* events(stream) {
     let unread = '';
     for await (const part of stream.setEncoding('utf8')) {
@@ -275,13 +275,13 @@ class Syncer {
             if (entry.op === 'edit' && !waiting.has(entry.uuid)) await this.sendEdit(file, entry);
         }
         await this.readFeed();
-        this.outbox.settle(made);  // not sooner: it is now that the store has them
+        this.outbox.settle(made);  // only now does the store have them
         if (waiting.size) {
-            throw new TryLater('The server did not get to some new tasks; they are sent again.');
+            throw new TryLater('Some new tasks were not created yet; they are sent again.');
         }
     }
 
-    // The files of those that were made, and the uuids of those without an outcome yet.
+    // Returns the files of successful creations, and the UUIDs of those with unknown outcome.
     async sendCreations(entries) {
         const made = [];
         for (let attempt = 0; entries.length && attempt < attemptsMax; ++attempt) {
@@ -295,11 +295,11 @@ class Syncer {
         return [made, new Set(entries.map(({entry}) => entry.task.uuid))];
     }
 
-    // Those that have to be sent again.
+    // Returns the entries that have to be sent again.
     async sendBatch(batch, made) {
         const items = batch.map(({entry}) => ({idempotencyKey: entry.key, task: entry.task}));
         const [status, answer] = await this.server.ask('POST', '/v1/tasks:batchCreate', {items});
-        if (status !== 200 && batch.length > 1) {  // too large, or spoilt by one
+        if (status !== 200 && batch.length > 1) {  // too large, or one item is invalid
             const half = batch.length >> 1;
             return [...await this.sendBatch(batch.slice(0, half), made),
                     ...await this.sendBatch(batch.slice(half), made)];
@@ -309,7 +309,7 @@ class Syncer {
             const {problem} = results[n];
             if (!problem) return !made.push(file);
             if (isPassing(problem.status, problem)) return true;
-            if (problem.code === 'slot-failed') {  // definite: only now may it have a new key
+            if (problem.code === 'slot-failed') {  // definite: only now is a new key allowed
                 entry.key = randomUUID();
                 writeFile(file, entry);
                 return true;
@@ -336,21 +336,21 @@ class Syncer {
                 return this.outbox.settle([file]);
             }
             if (status !== 412) return this.outbox.setAside(file, entry, answer);
-            task = null;  // somebody was faster: the same edit, on the task as it is now
+            task = null;  // a conflict: repeat the edit on the current task
         }
-        throw new TryLater(`Others keep changing ${entry.uuid}; the edit is sent again.`);
+        throw new TryLater(`${entry.uuid} changes too often; the edit is sent again.`);
     }
 
-    // To its end, with each page in the store before the next is asked for.
+    // Reads to the end of the feed; each page is stored before the next request.
     async readFeed() {
-        if (!this.store.cursor) {  // a new store takes the tasks, not their whole history
+        if (!this.store.cursor) {  // a new store needs the tasks, not their history
             await this.listAnew((await this.server.ask('GET', '/v1/changes?after=now'))[1].cursor);
         }
         for (;;) {
             const after = encodeURIComponent(this.store.cursor);
             const [status, page] =
                 await this.server.ask('GET', `/v1/changes?after=${after}&limit=1000`);
-            if (status === 410) {  // we were away too long, or the server's data was set back
+            if (status === 410) {  // an expired cursor, or a restored server
                 await this.listAnew(page.cursor);
                 continue;
             }
@@ -362,7 +362,7 @@ class Syncer {
         }
     }
 
-    // The cursor is older than the list: what changes meanwhile comes again in the feed.
+    // The cursor is older than the list: the feed repeats changes made since.
     async listAnew(cursor) {
         const tasks = {};
         let pageToken = '';
@@ -402,20 +402,20 @@ class Syncer {
     async readStream() {
         const headers = {'Last-Event-ID': this.store.cursor, Accept: 'text/event-stream'};
         const ending = new AbortController();
-        // Ends the stream when there is something to send; the next goes on where it was.
+        // Ends the stream when there is something to send; the next one resumes from the cursor.
         const watch = setInterval(() => this.outbox.files().length && ending.abort(), 500);
         try {
             const response = await this.server.send('GET', '/v1/changes/stream', null, headers,
                                                     {timeout: silenceMax, signal: ending.signal});
-            if (response.statusCode !== 200) {  // of a 410, too, the next sync knows what to do
+            if (response.statusCode !== 200) {  // the next sync also handles 410
                 response.destroy();
-                throw new TryLater(`Nobody can follow now (status ${response.statusCode}).`,
+                throw new TryLater(`The feed is not available (status ${response.statusCode}).`,
                                    timeToWait(response));
             }
             this.failures = 0;
             for await (const [kind, data] of events(response)) this.takeEvent(kind, data);
         } catch (error) {
-            if (!error.code) throw error;  // it is none of the network
+            if (!error.code) throw error;  // not a network error
         } finally {
             clearInterval(watch);
         }
@@ -425,7 +425,7 @@ class Syncer {
     takeEvent(kind, data) {
         if (kind === 'end') throw new TryLater(`The server ended the stream: ${words(data)}`);
         if (kind === 'change') this.hear(data);
-        if (data.cursor !== this.store.cursor) {  // a heartbeat has one, too
+        if (data.cursor !== this.store.cursor) {  // heartbeats have a cursor, too
             this.store.cursor = data.cursor;
             this.store.save();
         }
@@ -434,7 +434,7 @@ class Syncer {
 
 // ---- commands ----
 
-// Tasks are other people's text: nothing in it is to command the terminal.
+// Other users write the tasks' texts: no control characters may reach the terminal.
 const plain = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
 const say = (text) => console.log(plain(text));
 const warn = (text) => console.error(plain(text));
@@ -454,7 +454,7 @@ function init(folder, args) {
     writeFile(path.join(folder, 'config.json'), {server: url.href, token});
 }
 
-// Those that were given. "" takes one away, which is null in a merge patch.
+// Returns the given fields. "" removes one: null in a merge patch.
 function fieldsOf(args, ...names) {
     const given = names.filter((name) => args[name] !== undefined);
     return Object.fromEntries(given.map((name) => [name, args[name] || null]));
@@ -499,14 +499,14 @@ function show(folder) {
 }
 
 async function sync(folder, args) {
-    // One at a time. The lock is the open file's: the kernel frees it, however we end. Node has
-    // no call for it, so the program flock (of util-linux) locks the file that it inherits.
+    // One sync at a time. The open file holds the lock: the kernel releases it when the process
+    // ends. Node has no call for it, so the program flock (of util-linux) locks the inherited file.
     const file = fs.openSync(path.join(folder, 'lock'), 'w', 0o600);
     const stdio = ['ignore', 'ignore', 'inherit', file];
     const {status, error} = spawnSync('flock', ['--nonblock', '3'], {stdio});
     if (error) throw error;
     if (status !== 0) {
-        throw new TryLater(`Another todo syncs ${folder}, and sends what you noted.`);
+        throw new TryLater(`Another todo is syncing ${folder} and sends your entries.`);
     }
     const syncer = new Syncer(folder, account(folder, args));
     if (args.command === 'follow') await syncer.follow();
@@ -517,7 +517,7 @@ async function sync(folder, args) {
 const commands = {init, add, edit, done: edit, list: showList, show, sync, follow: sync};
 const usage = `usage: todo [--dir DIR] COMMAND
   init --server URL --token TOKEN | add TEXT | done REF | edit REF | list | sync | follow | show
-  A REF is a key or a uuid. Fields: --project --due --tag; of edit also --description --untag`;
+  REF is a key or a UUID. Fields: --project --due --tag; for edit also --description --untag`;
 
 function parse() {
     const text = {type: 'string'}, texts = {type: 'string', multiple: true, default: []};

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A to-do list that works offline and syncs with a Callsign server. ../README.md says how.
+"""An offline-capable to-do list that syncs with a Callsign server; see ../README.md.
 
-Two rules make it safe to kill this at any instant:
-  1. A file is there whole or not at all, and it is on disk before it counts.
+Two rules make it safe to kill this program at any instant:
+  1. Files are replaced atomically, and are durable before they count.
   2. An entry leaves the outbox only when its outcome is in the store.
-So an entry may be sent twice. Its idempotency key makes that harmless.
+So an entry may be sent twice; its idempotency key makes that harmless.
 """
 
 import argparse
@@ -22,22 +22,22 @@ import time
 import urllib.parse
 import uuid
 
-ATTEMPTS = 6  # of one request, before it is put off
-PAUSE, PAUSE_MAX = 0.1, 60.0  # seconds: the first pause, doubled each time; the longest
+ATTEMPTS = 6  # per request, before it is postponed
+PAUSE, PAUSE_MAX = 0.1, 60.0  # seconds; exponential back-off
 ANSWER_TIMEOUT = 30.0
-SILENCE_MAX = 60.0  # a stream without even a heartbeat for so long is dead
+SILENCE_MAX = 60.0  # a stream without a heartbeat for this long is dead
 BATCH_MAX = 500
-NOT_ITS_FAULT = {"no-such-path", "account-opaque"}  # refusals that an entry does not suffer for
+NOT_ITS_FAULT = {"no-such-path", "account-opaque"}  # rejections not caused by an entry
 STATUSES = ["pending", "completed", "deleted", "recurring"]
 
 
 class Sorry(Exception):
-    """What the user is told, in a sentence."""
+    """An error for the user, as a sentence."""
     exit_code = 1
 
 
 class TryLater(Sorry):
-    """Nothing is lost, and nothing is wrong with the request: the same again, later."""
+    """A temporary failure; nothing is lost, and the same request is to be sent later."""
     exit_code = 3
 
     def __init__(self, text, wait=0.0):
@@ -48,7 +48,7 @@ class TryLater(Sorry):
 # ---- files ----
 
 def sync_folder(path):
-    """A name in a folder is on disk only when the folder is."""
+    """A directory entry is durable only after a sync of the directory."""
     fd = os.open(path, os.O_RDONLY)
     os.fsync(fd)
     os.close(fd)
@@ -61,7 +61,7 @@ def make_folder(path):
 
 
 def write_file(path, value):
-    """Whoever reads it, even after a power cut, finds the old file or the new one, whole."""
+    """Atomic: readers find the old file or the new one, even after a power cut."""
     temp = path.with_name(path.name + ".tmp")
     with open(os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(to_json(value))
@@ -85,9 +85,9 @@ def to_json(value):
 
 
 class Outbox:
-    """What was noted here and is not settled yet: one file for each entry, named by its time.
+    """Local changes that are not settled yet: one file per entry, named by its time.
 
-    Nobody needs a lock to add one, so `add` works while `follow` runs.
+    Adding one needs no lock, so `add` works while `follow` runs.
     """
 
     def __init__(self, folder):
@@ -99,9 +99,9 @@ class Outbox:
         return sorted(self.path.glob("*.json"))
 
     def entries(self):
-        """(file, entry), in the order they were noted."""
+        """(file, entry), in the order of their creation."""
         read = [(file, read_file(file, None)) for file in self.files()]
-        return [each for each in read if each[1]]  # a sync may just have settled one
+        return [each for each in read if each[1]]  # a concurrent sync may have settled an entry
 
     def note(self, entry):
         last = max((int(file.name[:15]) for file in self.files()), default=0)
@@ -116,14 +116,14 @@ class Outbox:
     def set_aside(self, file, entry, problem):
         self.refusals += 1
         write_file(file, {**entry, "problem": problem})
-        os.rename(file, self.refused / file.name)  # one step: it is never lost, nor here twice
+        os.rename(file, self.refused / file.name)  # atomic: neither lost nor duplicated
         sync_folder(self.refused)
         sync_folder(self.path)
         say(f"Refused, and kept in {self.refused / file.name}: {words(problem)}")
 
 
 class Store:
-    """The tasks as the server says them, and how far the feed was read: one file, one moment."""
+    """The server's tasks and the cursor of the feed: one file, so they are consistent."""
 
     def __init__(self, folder):
         self.path = folder / "store.json"
@@ -134,14 +134,14 @@ class Store:
         write_file(self.path, {"cursor": self.cursor, "tasks": self.tasks})
 
     def put(self, task):
-        """The answer to an edit is ahead of the feed, which then tells what was before it."""
+        """The response to an edit is ahead of the feed; older changes must not overwrite it."""
         known = self.tasks.get(task["uuid"])
         if known is None or known["seq"] <= task["seq"]:
             self.tasks[task["uuid"]] = task
 
 
 def patch_of(entry, task):
-    """An edit as a merge patch. That replaces lists as a whole: it depends on the task as it is."""
+    """An edit as a merge patch. It replaces lists as a whole, so it depends on the current task."""
     if not entry["addTags"] and not entry["removeTags"]:
         return entry["set"]
     tags = dict.fromkeys(task.get("tags", []) + entry["addTags"])
@@ -149,8 +149,8 @@ def patch_of(entry, task):
 
 
 def view(folder):
-    """The tasks as the user left them: the store's, and over them what is not settled yet."""
-    entries = Outbox(folder).entries()  # first: what leaves it meanwhile is in the store by then
+    """The tasks as the user sees them: the store's, with unsettled entries applied."""
+    entries = Outbox(folder).entries()  # first: settled entries are in the store
     tasks = Store(folder).tasks
     for _, entry in entries:
         if entry["op"] == "create":
@@ -161,16 +161,16 @@ def view(folder):
     return tasks
 
 
-# ---- the server ----
+# ---- server ----
 
 def pause(attempt, at_least=0.0):
-    """Longer each time, and drawn: clients that failed together are not to come back together."""
+    """Exponential back-off with jitter, so that clients do not retry at the same time."""
     usual = PAUSE * 2 ** min(attempt, 10) * random.uniform(0.5, 1)
     time.sleep(min(at_least + usual, PAUSE_MAX))
 
 
 def is_passing(status, problem):
-    """No answer, or one that says nothing about the request: it is sent again just as it was."""
+    """No response, or one that is unrelated to the request: the same request is sent again."""
     passing = status == 0 or status >= 500 or status in (408, 429)
     return passing or problem["code"] == "request-in-progress"
 
@@ -188,7 +188,7 @@ def words(problem):
 class Server:
     def __init__(self, url, token):
         self.url, self.token = urllib.parse.urlsplit(url), token
-        self.port = self.url.port  # ValueError: it is none
+        self.port = self.url.port  # ValueError: invalid port
         if self.url.scheme not in ("http", "https") or not self.url.hostname:
             raise Sorry(f"{url} is not the URL of a server.")
 
@@ -204,26 +204,26 @@ class Server:
         return connection
 
     def ask(self, *request):
-        """(status, JSON) of a definite answer: 200, or why this request is refused."""
+        """Returns (status, JSON) of a definite response: 200, or the reason of the rejection."""
         for attempt in range(ATTEMPTS):
             status, answer, wait = self.ask_once(*request)
             if status in (401, 403) or answer.get("code") in NOT_ITS_FAULT:
-                raise Sorry(f"The server does not let us in: {words(answer)}")
+                raise Sorry(f"The server denies access: {words(answer)}")
             if status == 200 or not is_passing(status, answer):
                 return status, answer
             if attempt + 1 < ATTEMPTS:
                 pause(attempt, wait)
-        raise TryLater(f"The server cannot do it now: {words(answer)}", wait)
+        raise TryLater(f"The server is temporarily unavailable: {words(answer)}", wait)
 
     def ask_once(self, *request):
-        """What is no answer of Callsign's, but a proxy's or of another program, is none."""
+        """Responses of proxies or other programs count as no response."""
         try:
             with contextlib.closing(self.send(*request)) as connection:
                 response = connection.getresponse()
                 answer = json.loads(response.read())
         except (OSError, http.client.HTTPException, ValueError) as error:
             why = str(error) or type(error).__name__
-            return 0, {"detail": f"no answer of Callsign's ({why})."}, 0
+            return 0, {"detail": f"no response from Callsign ({why})."}, 0
         is_known = response.status == 200 or "code" in answer
         return response.status if is_known else 0, answer, seconds_to_wait(response)
 
@@ -231,7 +231,7 @@ class Server:
 # ---- syncing ----
 
 def events(lines):
-    """What the server uses of the format of server-sent events."""
+    """The part of the server-sent events format that the server uses."""
     kind = data = ""
     for line in lines:
         field, _, value = line.decode().rstrip("\r\n").partition(": ")
@@ -239,7 +239,7 @@ def events(lines):
             kind = value
         elif field == "data":
             data = value
-        elif not field and data:  # an empty line: the event is whole
+        elif not field and data:  # an empty line completes the event
             yield kind, json.loads(data)
             kind = data = ""
 
@@ -256,12 +256,12 @@ class Syncer:
             if entry["op"] == "edit" and entry["uuid"] not in waiting:
                 self.send_edit(file, entry)
         self.read_feed()
-        self.outbox.settle(made)  # not sooner: it is now that the store has them
+        self.outbox.settle(made)  # only now does the store have them
         if waiting:
-            raise TryLater("The server did not get to some new tasks; they are sent again.")
+            raise TryLater("Some new tasks were not created yet; they are sent again.")
 
     def send_creations(self, entries):
-        """The files of those that were made, and the uuids of those without an outcome yet."""
+        """Returns the files of successful creations, and the UUIDs of unsettled ones."""
         made = []
         for attempt in range(ATTEMPTS):
             if not entries:
@@ -273,10 +273,10 @@ class Syncer:
         return made, {entry["task"]["uuid"] for _, entry in entries}
 
     def send_batch(self, batch, made):
-        """Those that have to be sent again."""
+        """Returns the entries that have to be sent again."""
         items = [{"idempotencyKey": entry["key"], "task": entry["task"]} for _, entry in batch]
         status, answer = self.server.ask("POST", "/v1/tasks:batchCreate", {"items": items})
-        if status != 200 and len(batch) > 1:  # too large, or spoilt by one
+        if status != 200 and len(batch) > 1:  # too large, or one item is invalid
             half = len(batch) // 2
             return self.send_batch(batch[:half], made) + self.send_batch(batch[half:], made)
         results = answer["results"] if status == 200 else [{"problem": answer}]
@@ -287,7 +287,7 @@ class Syncer:
                 made.append(file)
             elif is_passing(problem["status"], problem):
                 again.append((file, entry))
-            elif problem["code"] == "slot-failed":  # definite: only now may it have a new key
+            elif problem["code"] == "slot-failed":  # definite: only now is a new key allowed
                 entry["key"] = str(uuid.uuid4())
                 write_file(file, entry)
                 again.append((file, entry))
@@ -311,17 +311,17 @@ class Syncer:
                 return self.outbox.settle([file])
             if status != 412:
                 return self.outbox.set_aside(file, entry, answer)
-            task = None  # somebody was faster: the same edit, on the task as it is now
-        raise TryLater(f"Others keep changing {entry['uuid']}; the edit is sent again.")
+            task = None  # a conflict: repeat the edit on the current task
+        raise TryLater(f"{entry['uuid']} changes too often; the edit is sent again.")
 
     def read_feed(self):
-        """To its end, with each page in the store before the next is asked for."""
-        if self.store.cursor is None:  # a new store takes the tasks, not their whole history
+        """Reads to the end of the feed; each page is stored before the next request."""
+        if self.store.cursor is None:  # a new store needs the tasks, not their history
             self.list_anew(self.server.ask("GET", "/v1/changes?after=now")[1]["cursor"])
         while True:
             after = urllib.parse.quote(self.store.cursor)
             status, page = self.server.ask("GET", f"/v1/changes?after={after}&limit=1000")
-            if status == 410:  # we were away too long, or the server's data was set back
+            if status == 410:  # the cursor has expired, or the server was restored from a backup
                 self.list_anew(page["cursor"])
                 continue
             if status != 200:
@@ -334,7 +334,7 @@ class Syncer:
             self.store.save()
 
     def list_anew(self, cursor):
-        """The cursor is older than the list: what changes meanwhile comes again in the feed."""
+        """The cursor is older than the list: the feed repeats changes made since."""
         tasks, token = {}, ""
         while token is not None:
             query = urllib.parse.urlencode(
@@ -375,8 +375,8 @@ class Syncer:
             with contextlib.closing(stream):
                 threading.Thread(target=self.watch, args=(stream.sock, done), daemon=True).start()
                 response = stream.getresponse()
-                if response.status != 200:  # of a 410, too, the next sync knows what to do
-                    raise TryLater(f"Nobody can follow now (status {response.status}).",
+                if response.status != 200:  # the next sync also handles 410
+                    raise TryLater(f"The feed is not available (status {response.status}).",
                                    seconds_to_wait(response))
                 self.failures = 0
                 for kind, data in events(response):
@@ -389,7 +389,7 @@ class Syncer:
             raise TryLater("The connection was lost.")
 
     def watch(self, sock, done):
-        """Ends the stream when there is something to send; the next goes on where it was."""
+        """Ends the stream when there is something to send; the next one resumes from the cursor."""
         while not done.wait(0.5):
             if self.outbox.files():
                 with contextlib.suppress(OSError):
@@ -401,7 +401,7 @@ class Syncer:
             raise TryLater(f"The server ended the stream: {words(data)}")
         if kind == "change":
             self.hear(data)
-        if data["cursor"] != self.store.cursor:  # a heartbeat has one, too
+        if data["cursor"] != self.store.cursor:  # heartbeats have a cursor, too
             self.store.cursor = data["cursor"]
             self.store.save()
 
@@ -409,7 +409,7 @@ class Syncer:
 # ---- commands ----
 
 def say(text, to=sys.stderr):
-    """Tasks are other people's text: nothing in it is to command the terminal."""
+    """Other users write the tasks' texts: no control characters may reach the terminal."""
     print("".join(c if c.isprintable() else " " for c in text), file=to, flush=True)
 
 
@@ -428,7 +428,7 @@ def init(folder, args):
 
 
 def fields(args, *names):
-    """Those that were given. "" takes one away, which is null in a merge patch."""
+    """Returns the given fields. "" removes one: null in a merge patch."""
     return {name: vars(args)[name] or None for name in names if vars(args)[name] is not None}
 
 
@@ -470,10 +470,10 @@ def show(folder, _):
 
 def sync(folder, args):
     with open(folder / "lock", "w", encoding="utf-8") as file:
-        try:  # one at a time; the kernel frees the lock, however its holder ends
+        try:  # one at a time; the kernel releases the lock when the process ends
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise TryLater(f"Another todo syncs {folder}, and sends what you noted.") from None
+            raise TryLater(f"Another todo is syncing {folder} and sends your entries.") from None
         syncer = Syncer(folder, account(folder, args))
         if args.command == "follow":
             syncer.follow()
@@ -487,8 +487,8 @@ COMMANDS = {"init": init, "add": add, "edit": edit, "done": edit, "list": show_l
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="todo", description="Commands: add TEXT, done REF, "
-                                     "edit REF, list, sync, follow, show; and init, which keeps "
-                                     "--server and --token in DIR. A REF is a key or a uuid.")
+                                     "edit REF, list, sync, follow, show; and init, which saves "
+                                     "--server and --token in DIR. REF is a key or a UUID.")
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
     parser.add_argument("words", nargs="*", metavar="TEXT | REF")
     parser.add_argument("--dir", default="~/.callsign-todo")
@@ -496,14 +496,14 @@ def parse(arguments):
         parser.add_argument(name)
     for name in "--tag", "--untag":
         parser.add_argument(name, action="append", default=[])
-    parser.add_argument("--json", action="store_true", help="show prints nothing else anyway")
+    parser.add_argument("--json", action="store_true", help="no effect: show always prints JSON")
     return parser.parse_intermixed_args(arguments)
 
 
 def main(arguments):
     args = parse(arguments)
     try:
-        " ".join(arguments).encode()  # else it could not be sent
+        " ".join(arguments).encode()  # otherwise it could not be sent
         folder = pathlib.Path(args.dir).expanduser()
         make_folder(folder)
         return COMMANDS[args.command](folder, args) or 0

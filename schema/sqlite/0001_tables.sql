@@ -1,24 +1,23 @@
--- All tables, by what they are about. Instants are Unix milliseconds; UUIDs and digests are raw bytes; ids and times
--- come from the server, never from SQL functions. Messages in columns are of callsign.rows.v1 (schema/proto).
+-- All tables. Instants are Unix milliseconds; UUIDs and digests are raw bytes. IDs and times come from the server,
+-- never from SQL functions. Messages in columns are those of callsign.rows.v1 (schema/proto).
 --
--- What every creation writes is laid out so that it lands at the end of its B-tree: SQLite writes each page that a
--- commit touches to the WAL, so a key in random order would cost a page a creation. Rows are therefore appended under
--- ids that grow, whoever's they are. Keys of clients, numbers and places on a chain are in random order: they have
--- indexes that are written in bulk (section "indexes").
+-- Rows that every creation writes are appended to their B-trees, under growing IDs, for all accounts: SQLite writes
+-- each page that a commit touches to the WAL, so a key in random order would cost one page per creation. Clients' keys,
+-- numbers and places on a chain are in random order: they have indexes that are written in bulk (last section).
 
--- No CHECK calls a function: an INSERT of several rows would copy each page before it is changed, in case that one row
--- alone fails. Sizes are checked by whoever reads a row.
+-- No CHECK calls a function: an INSERT of several rows would copy each page before changing it, in case one row fails
+-- alone. Readers of a row check sizes.
 
 -- ---- the store ----
 
--- Which store this is: another one from the moment that a backup of it takes its place.
+-- Identity of this store. A backup that replaces it gets a new one.
 CREATE TABLE instance (
     instance_id INTEGER PRIMARY KEY CHECK (instance_id = 1),
     uuid        BLOB NOT NULL
 ) STRICT;
 INSERT INTO instance (instance_id, uuid) VALUES (1, randomblob(16));
 
--- One row, kept exact by every transaction.
+-- One row, updated by every transaction that changes it.
 CREATE TABLE totals (
     totals_id       INTEGER PRIMARY KEY CHECK (totals_id = 1),
     -- Slots by state.
@@ -28,12 +27,12 @@ CREATE TABLE totals (
     failed          INTEGER NOT NULL DEFAULT 0 CHECK (failed >= 0),
     accounts        INTEGER NOT NULL DEFAULT 0 CHECK (accounts >= 0),
     tasks           INTEGER NOT NULL DEFAULT 0 CHECK (tasks >= 0),
-    -- Those with a number that are not over.
+    -- Tasks with a number that are not closed.
     open_tasks      INTEGER NOT NULL DEFAULT 0 CHECK (open_tasks >= 0),
     held_series     INTEGER NOT NULL DEFAULT 0 CHECK (held_series >= 0),
-    -- The latest instant of any row: none before it is stamped.
+    -- The latest instant of any row. Later rows are not stamped with an earlier one.
     last_moment     INTEGER NOT NULL DEFAULT 0,
-    -- Of each table the last id given. None is given again, also when the row with the highest is gone.
+    -- The last ID assigned in each table. IDs are never reused, even after the row with the highest one is removed.
     last_account    INTEGER NOT NULL DEFAULT 0,
     last_token      INTEGER NOT NULL DEFAULT 0,
     last_action     INTEGER NOT NULL DEFAULT 0,
@@ -52,7 +51,7 @@ CREATE TABLE totals (
 ) STRICT;
 INSERT INTO totals (totals_id) VALUES (1);
 
--- How far the indexes that are written in bulk have come.
+-- Row up to which each index that is written in bulk is complete.
 CREATE TABLE index_progress (
     index_progress_id INTEGER PRIMARY KEY CHECK (index_progress_id = 1),
     pending_through   INTEGER NOT NULL DEFAULT 0 CHECK (pending_through >= 0),
@@ -67,30 +66,31 @@ CREATE TABLE accounts (
     account_id    INTEGER PRIMARY KEY,
     name          TEXT NOT NULL UNIQUE,
     created_at    INTEGER NOT NULL,
-    -- 1 managed, 2 opaque: its chain are versions, or sealed_versions.
+    -- 1 managed: its chain is in versions; 2 opaque: in sealed_versions.
     mode          INTEGER NOT NULL CHECK (mode IN (1, 2)),
-    -- 1 active; 2 disabled: nobody gets in; 3 deleted: nor does anybody, and it can be had back for a while; 4 going:
-    -- its rows are being removed, and it has no name of its own any more.
+    -- 1 active; 2 disabled: no access; 3 deleted: no access, can be restored until the grace period ends; 4 its rows
+    -- are being removed, and its name is free.
     state         INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
     deleted_at    INTEGER,
-    -- Its tasks live on another server: remotes says where.
+    -- 1: a remote account, described in remotes.
     elsewhere     INTEGER NOT NULL CHECK (elsewhere IN (0, 1)),
     -- The head of its chain.
     last_seq      INTEGER NOT NULL CHECK (last_seq >= 0),
     last_version  BLOB NOT NULL,
-    -- Versions up to this one were sealed once: tasks that came and went before it have no row.
+    -- Versions up to this one were sealed before the account became managed: tasks created and removed by then have no
+    -- row.
     sealed_seq    INTEGER NOT NULL CHECK (sealed_seq >= 0),
-    -- From this seq on it is known how each task stood.
+    -- Task history is known from this seq on.
     history_from  INTEGER NOT NULL,
-    -- Of its versions and its snapshot: what accounts.stored_bytes_max is held against.
+    -- Size of its versions and its snapshot; accounts.stored_bytes_max limits it.
     stored_bytes  INTEGER NOT NULL CHECK (stored_bytes >= 0),
-    -- All the fork versions there have been, and their bytes.
+    -- Number and size of all its fork versions so far, removed ones included.
     fork_versions INTEGER NOT NULL CHECK (fork_versions >= 0),
     fork_bytes    INTEGER NOT NULL CHECK (fork_bytes >= 0)
 ) STRICT;
 CREATE INDEX accounts_deleted ON accounts (deleted_at) WHERE deleted_at IS NOT NULL;
 
--- account_id NULL: the operator's. expires_at NULL: it holds until it is revoked.
+-- account_id NULL: an operator token. expires_at NULL: valid until revoked.
 CREATE TABLE tokens (
     token_id   INTEGER PRIMARY KEY,
     account_id INTEGER REFERENCES accounts,
@@ -103,10 +103,11 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE INDEX tokens_by_account ON tokens (account_id);
 
--- The audit log: who changed what about accounts and the server. Appended with what it tells of; the oldest go.
--- token_id: whose request it was; NULL: the server's own. actor_account_id: whose token; NULL: an operator's.
--- actor_place: 1, 2, 3 ... of those that tokens of that account did, of which a number is kept; of others 0.
--- account_id: what it was about; NULL: the server. Names are as they were then, and accounts and tokens may be gone.
+-- The audit log: changes of accounts and of the server. A row is appended by the transaction that makes the change; the
+-- oldest rows are removed. token_id: of the request; NULL: the server itself. actor_account_id: the token's account;
+-- NULL: an operator's. actor_place: 1, 2, 3 ... among the actions of that account's tokens, of which the latest are
+-- retained; 0 for others. account_id: the account changed; NULL: the server. Names are those of that time; accounts and
+-- tokens may no longer exist.
 CREATE TABLE admin_actions (
     action_id        INTEGER PRIMARY KEY,
     done_at          INTEGER NOT NULL,
@@ -132,18 +133,18 @@ CREATE TABLE series (
     project     TEXT NOT NULL,
     is_default  INTEGER NOT NULL CHECK (is_default IN (0, 1)),
     created_at  INTEGER NOT NULL,
-    -- The last, in their order, that it has a counter of.
+    -- The last period, in their order, that has a counter.
     last_period TEXT NOT NULL,
     -- 1 never, 2 daily, 3 monthly, 4 yearly, in the time zone.
     reset       INTEGER NOT NULL CHECK (reset BETWEEN 1 AND 4),
     time_zone   TEXT NOT NULL,
     archived    INTEGER NOT NULL CHECK (archived IN (0, 1)),
-    -- Its next number may be raised.
+    -- 1: its next number may be raised.
     allows_gaps INTEGER NOT NULL CHECK (allows_gaps IN (0, 1)),
-    -- After a restore: numbers that were given after the backup may be in people's heads, so it gives none until it is
-    -- told where to go on.
+    -- 1: held after a restore, until it is resumed at a number: users may know numbers that were assigned after the
+    -- backup.
     held        INTEGER NOT NULL CHECK (held IN (0, 1)),
-    -- It was resumed, and some of the tasks that came while it was held have no number yet.
+    -- 1: resumed, and tasks that came while it was held have no number yet.
     numbering   INTEGER NOT NULL CHECK (numbering IN (0, 1))
 ) STRICT;
 CREATE INDEX series_by_account ON series (account_id);
@@ -151,7 +152,7 @@ CREATE UNIQUE INDEX series_by_project ON series (account_id, project) WHERE proj
 CREATE UNIQUE INDEX series_default ON series (account_id) WHERE is_default;
 CREATE INDEX series_numbering ON series (series_id) WHERE numbering = 1;
 
--- Every prefix that a series has or had.
+-- All prefixes that a series has or had.
 CREATE TABLE prefixes (
     account_id INTEGER NOT NULL REFERENCES accounts,
     prefix     TEXT NOT NULL,
@@ -159,7 +160,7 @@ CREATE TABLE prefixes (
     PRIMARY KEY (account_id, prefix)
 ) STRICT, WITHOUT ROWID;
 
--- One row for each (series, period): the last number given.
+-- The last number assigned, by series and period.
 CREATE TABLE counters (
     counter_id  INTEGER PRIMARY KEY,
     series_id   INTEGER NOT NULL REFERENCES series,
@@ -168,7 +169,7 @@ CREATE TABLE counters (
     UNIQUE (series_id, period)
 ) STRICT;
 
--- Numbers of a counter that were left out on purpose, and are nobody's.
+-- Skipped numbers of a counter: no task has them.
 CREATE TABLE skipped_numbers (
     counter_id   INTEGER NOT NULL REFERENCES counters,
     first_number INTEGER NOT NULL CHECK (first_number >= 1),
@@ -178,8 +179,8 @@ CREATE TABLE skipped_numbers (
 
 -- ---- slots ----
 
--- state: 1 pending, 2 committed, 3 failed, 4 in flight: its creation is in the outbox. created: 0 if the task was there
--- already. (A check of three values in a list makes a temporary table for each row: a sixth of the writer's time.)
+-- state: 1 pending, 2 committed, 3 failed, 4 in flight (its creation is in the outbox). created: 0 if the task existed
+-- already. (A CHECK of three values in a list makes a temporary table for each row: a sixth of the writer's time.)
 CREATE TABLE slots (
     slot_id     INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
@@ -199,8 +200,7 @@ CREATE TABLE slots (
 ) STRICT;
 CREATE INDEX slots_failed ON slots (state) WHERE state = 3;
 
--- How long clients took to retry, for the reaper's window: one row for each class of accounts (1 here, 2 on another
--- server). times: RetryTimes.
+-- Clients' retry times, for the reaper's window: one row per class of accounts (1 local, 2 remote). times: RetryTimes.
 CREATE TABLE retry_times (
     accounts INTEGER PRIMARY KEY CHECK (accounts IN (1, 2)),
     times    BLOB NOT NULL
@@ -208,10 +208,10 @@ CREATE TABLE retry_times (
 
 -- ---- tasks ----
 
--- prefix, number, seq, created_at are the receipt and never change. author: a token's id, or with a minus before it a
--- device's; NULL: the server itself, or nobody that is known any more. over: completed, deleted or purged; an account
--- has many such tasks and few others, which lists are mostly about. way_back: of its states in task_history of kind 2 since
--- the last whole one, in bytes.
+-- Once assigned, prefix, number, seq and created_at are the receipt and never change. author: a token's ID, or the
+-- negative of a device's; NULL: the server, or unknown. over: 1 if closed (completed, deleted or purged); most tasks of
+-- an account are, while most lists are of open ones. way_back: bytes of its rows of kind 2 in task_history since the
+-- last whole state.
 CREATE TABLE tasks (
     task_id    INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts,
@@ -232,14 +232,14 @@ CREATE TABLE tasks (
     CHECK ((number IS NULL) = (counter_id IS NULL) AND (number IS NULL) = (prefix IS NULL)),
     CHECK ((number IS NULL) = (seq IS NULL))
 ) STRICT;
--- A uuid of ours is a UUIDv7 and lands at the end; a client's own may land anywhere.
+-- The server's UUIDs are UUIDv7 and are appended; a client's own may be anywhere.
 CREATE UNIQUE INDEX tasks_by_uuid ON tasks (uuid, account_id);
--- They came while their series was held.
+-- Tasks that came while their series was held.
 CREATE INDEX tasks_unnumbered ON tasks (series_id) WHERE number IS NULL;
 
--- How tasks stood before they were changed, for the feed. Appended by each change of a task that is there; creations
--- write nothing here. seq: of the version that brought the task to this state; ended_at: when the next one came. kind: 1
--- the whole state, 2 what leads back to it from the state after it, 3 purged.
+-- Former states of tasks, for the feed. Each change of an existing task appends one; creations append none. seq: of the
+-- version that led to this state; ended_at: when the next state began. kind: 1 the whole state, 2 the difference from
+-- the next state back to this one, 3 purged.
 CREATE TABLE task_history (
     history_id INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts,
@@ -252,8 +252,8 @@ CREATE TABLE task_history (
 ) STRICT;
 CREATE UNIQUE INDEX task_history_by_task ON task_history (task_id, seq);
 
--- Purged tasks whose text is still on the chain and in history: a sweep of the reaper removes it (src/rules/scrub.cpp)
--- and then the row. through: seq of the version with the last Delete of the task.
+-- Purged tasks whose text is still on the chain and in history. A sweep of the reaper removes the text
+-- (src/rules/scrub.cpp), then the row. through: seq of the version with the task's last Delete.
 CREATE TABLE purges (
     account_id INTEGER NOT NULL REFERENCES accounts,
     task_uuid  BLOB NOT NULL,
@@ -263,7 +263,7 @@ CREATE TABLE purges (
 
 -- ---- chains of managed accounts ----
 
--- Version n of an account has seq n. author: as of tasks. bytes: about what its operations take (size_of).
+-- Version n of an account has seq n. author: as in tasks. bytes: approximate size of its operations (size_of).
 CREATE TABLE versions (
     version_row INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
@@ -275,12 +275,12 @@ CREATE TABLE versions (
     bytes       INTEGER NOT NULL CHECK (bytes >= 0),
     operations  BLOB NOT NULL
 ) STRICT;
--- Finds the place of a version that a device names as its last. Ours are UUIDv7s: they land at the end.
+-- Finds a version that a device names as its last. The server's version IDs are UUIDv7 and are appended.
 CREATE UNIQUE INDEX versions_by_id ON versions (version_id, account_id);
 
--- What the device that was answered with it has: the chain up to left_at, and its own operations. Needed until its sync
--- has ended. seq: of the last of its device's own versions. place: 1, 2, 3 ... of the account's; bytes_before: what all
--- before it counted against its bound.
+-- What a device has that received such a version ID: the chain up to left_at, and its own operations. Needed until its
+-- sync has ended. seq: of the device's last own version. place: 1, 2, 3 ... within the account; bytes_before: size of
+-- all the account's earlier ones.
 CREATE TABLE fork_versions (
     fork_row     INTEGER PRIMARY KEY,
     account_id   INTEGER NOT NULL REFERENCES accounts,
@@ -297,10 +297,10 @@ CREATE UNIQUE INDEX fork_versions_by_id ON fork_versions (version_id, account_id
 
 -- ---- devices, and chains of opaque accounts ----
 
--- name: what people call it; '' for the client of an opaque account. key: the key its bodies are sealed with, itself
--- sealed under the master key; NULL as long as the account is opaque. resync_from: it was there when a backup was
--- restored: the seq of its account's head in the backup. resync_state: what was heard of it since: 1 nothing, 2 it was not
--- further than that, 3 it was, and what it alone had is here.
+-- name: '' for the client of an opaque account. key: the key of its bodies, encrypted with the master key; NULL while
+-- the account is opaque. resync_from: for a device that existed when a backup was restored, the seq of the account's
+-- head in the backup. resync_state: 1 it has not synced since; 2 it had nothing newer than the backup; 3 it had, and
+-- the server has it now.
 CREATE TABLE devices (
     device_id    INTEGER PRIMARY KEY,
     account_id   INTEGER NOT NULL REFERENCES accounts,
@@ -315,8 +315,8 @@ CREATE TABLE devices (
 CREATE INDEX devices_by_account ON devices (account_id);
 CREATE UNIQUE INDEX devices_by_name ON devices (account_id, name) WHERE name <> '' AND revoked_at IS NULL;
 
--- The index finds the child of a version, which is all that clients ask for, and lets no parent have two. The parent is
--- a UUIDv7 of ours but for the first of a chain, so entries land at the end.
+-- The index finds the child of a version, the only query of clients, and allows one child per parent. Parents are the
+-- server's UUIDv7, except the first of a chain, so entries are appended.
 CREATE TABLE sealed_versions (
     sealed_id  INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts,
@@ -329,7 +329,7 @@ CREATE TABLE sealed_versions (
 ) STRICT;
 CREATE UNIQUE INDEX sealed_versions_by_parent ON sealed_versions (parent_id, account_id);
 
--- The newest of each account. seq: of the version it is of; taken_seq: of the head when it came.
+-- The newest snapshot of each account. seq: of its version; taken_seq: of the head when it arrived.
 CREATE TABLE sealed_snapshots (
     account_id INTEGER PRIMARY KEY REFERENCES accounts,
     version_id BLOB NOT NULL,
@@ -340,11 +340,12 @@ CREATE TABLE sealed_snapshots (
     bytes      BLOB NOT NULL
 ) STRICT;
 
--- ---- accounts whose tasks live on another TaskChampion server ----
+-- ---- remote accounts: their tasks are on another TaskChampion server ----
 
--- cursor: the remote's version that the mirror has come to; before: the one before it; partial: its child, of which the
--- mirror has so many operations. Nil: none. key: what opens its bodies, sealed under the master key. moved_tasks: its
--- tasks are being sent there in the order of keys, and so many are there; moved_*: up to where, NULL: not one.
+-- cursor: the remote version that the mirror has reached; before: its parent; partial: its child, of which the mirror
+-- has partial_operations operations. Nil: none. key: decrypts its bodies; encrypted with the master key. moved_tasks:
+-- not NULL while the tasks are being moved there, in the order of keys: how many were; other moved_*: the last of them,
+-- NULL: none.
 CREATE TABLE remotes (
     account_id         INTEGER PRIMARY KEY REFERENCES accounts,
     url                TEXT NOT NULL,
@@ -361,7 +362,7 @@ CREATE TABLE remotes (
     moved_number       INTEGER
 ) STRICT;
 
--- What is still to be sent there. kind: 1 the creation of a task, for a slot; 2 a task's key attribute.
+-- Changes to be sent to the remote server. kind: 1 the creation of a task, for a slot; 2 a task's key attribute.
 CREATE TABLE outbox (
     effect_id  INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES remotes,
@@ -379,7 +380,7 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_by_account ON outbox (account_id, effect_id);
 CREATE UNIQUE INDEX outbox_by_task ON outbox (task_uuid, account_id, kind);
 
--- How often another writer set a task's key attribute to something else.
+-- How often another client has overwritten a task's key attribute.
 CREATE TABLE key_contests (
     account_id INTEGER NOT NULL REFERENCES accounts,
     task_uuid  BLOB NOT NULL,
@@ -391,7 +392,7 @@ CREATE TABLE key_contests (
 -- ---- webhooks ----
 
 -- URLs that an account's changes are posted to. after_seq, after_tasks, mark: everything up to there was delivered.
--- disabled: why (domain/webhook.hpp); NULL: it is not.
+-- disabled: the reason (domain/webhook.hpp); NULL: enabled.
 CREATE TABLE webhooks (
     webhook_id  INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
@@ -409,7 +410,7 @@ CREATE TABLE webhooks (
 ) STRICT;
 CREATE INDEX webhooks_by_account ON webhooks (account_id);
 
--- The last attempts of each. place: 1, 2, 3 ... of its webhook's, of which a number is kept.
+-- The latest deliveries of each webhook. place: 1, 2, 3 ... within the webhook; the latest are retained.
 CREATE TABLE webhook_deliveries (
     delivery_id INTEGER PRIMARY KEY,
     webhook_id  INTEGER NOT NULL REFERENCES webhooks,
@@ -426,8 +427,9 @@ CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, de
 
 -- ---- indexes that are written in bulk ----
 
--- Slots by their clients' keys: sorted runs of (hash of account and key, slot id) (src/store/sqlite/index/key_index.hpp).
--- state: 1 being written, 2 in use, 3 to be deleted. through: every slot up to this one is in a run.
+-- Slots by their clients' keys: sorted runs of (hash of account and key, slot ID)
+-- (src/store/sqlite/index/key_index.hpp). state: 1 being written, 2 in use, 3 to be deleted. through: every slot up to
+-- this one is in a run.
 CREATE TABLE key_runs (
     run_id  INTEGER PRIMARY KEY,
     level   INTEGER NOT NULL,
@@ -436,28 +438,26 @@ CREATE TABLE key_runs (
     through INTEGER NOT NULL
 ) STRICT;
 
--- page_id = run_id * 2^32 + number of the page in the run; 16 bytes an entry.
+-- page_id = run_id * 2^32 + number of the page in the run; 16 bytes per entry.
 CREATE TABLE key_pages (
     page_id INTEGER PRIMARY KEY,
     entries BLOB NOT NULL
 ) STRICT;
 
--- Slots of state 1 or 4, up to index_progress.pending_through. Nearly every slot is pending for a moment alone: of the
--- newest the writer knows which are (src/store/sqlite/index/pending_slots.hpp), and those that stay so for longer are
--- listed here.
+-- Open slots (state 1 or 4) up to index_progress.pending_through. Most slots are pending only for a moment: the writer
+-- remembers which of the newest are (src/store/sqlite/index/pending_slots.hpp), and lists here those that stay so.
 CREATE TABLE pending_slots (
     slot_id    INTEGER PRIMARY KEY REFERENCES slots,
     account_id INTEGER NOT NULL,
     task_uuid  BLOB NOT NULL
 ) STRICT;
--- A task that comes by way of a sync finds the slots that wait for its uuid.
+-- Finds the slots that wait for a task which a sync brings.
 CREATE INDEX pending_slots_by_task ON pending_slots (task_uuid, account_id);
 
--- Of a task with a number, up to index_progress.numbers_through, or behind it and merged since
--- (src/store/sqlite/index/bulk_index.hpp).
--- Open tasks and those that are over are each by themselves in order: a second index, of the open ones alone, would cost
--- a creation a page more for each series of a commit. It keeps numbers of one kind from being given twice; for both, a
--- counter is looked at against them before its first number is taken.
+-- Tasks with a number up to index_progress.numbers_through, and later ones already merged
+-- (src/store/sqlite/index/bulk_index.hpp). Open and closed tasks are each in order: a second index, of open tasks,
+-- would cost a creation one more page for each series of a commit. The key prevents two open, or two closed, tasks with
+-- one number; for both kinds, a counter is verified against its highest number when the writer first reads it.
 CREATE TABLE task_numbers (
     counter_id INTEGER NOT NULL,
     over       INTEGER NOT NULL CHECK (over IN (0, 1)),
@@ -466,7 +466,7 @@ CREATE TABLE task_numbers (
     PRIMARY KEY (counter_id, over, number)
 ) STRICT, WITHOUT ROWID;
 
--- Of a version's row up to index_progress.places_through, or behind it and merged since.
+-- Versions up to index_progress.places_through, and later ones already merged.
 CREATE TABLE version_places (
     account_id  INTEGER NOT NULL,
     seq         INTEGER NOT NULL,

@@ -37,51 +37,50 @@ void add_fault(wire::faults& found, wire::field_fault fault) {
 
 void check_name(const std::string& name, std::string_view whose, wire::faults& found) {
     if (name.empty()) {
-        add_fault(found, {"name", "required", std::string(whose) + " has a name."});
+        add_fault(found, {"name", "required", std::string(whose) + " must have a name."});
     } else if (!is_valid_name(name)) {
         add_fault(found, {"name", "malformed",
-                          "A name is up to 63 letters, digits, dots, hyphens and underscores, a "
-                          "letter or digit first."});
+                          "Must be up to 63 letters, digits, dots, hyphens and underscores, "
+                          "beginning with a letter or digit."});
     }
 }
 
 void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found) {
     if (prefix.empty()) {
-        add_fault(found, {"prefix", "required", std::string(whose) + " has a prefix."});
+        add_fault(found, {"prefix", "required", std::string(whose) + " must have a prefix."});
     } else if (!is_valid_prefix(prefix)) {
         add_fault(found, {"prefix", "malformed",
-                          "A prefix is a capital letter and up to 9 more of A-Z, 0-9 and _."});
+                          "Must be a capital letter and up to 9 more of A-Z, 0-9 and _."});
     }
 }
 
 void check_number_before(std::int64_t number, std::string field, wire::faults& found) {
     if (number >= 0 && number <= number_max) return;
-    add_fault(found, {std::move(field), "invalid", "Numbers are 0 to 999999999999."});
+    add_fault(found, {std::move(field), "invalid", "Must be 0 to 999999999999."});
 }
 
 std::string detail_of_held(const series_held& held) {
-    return "The server was put back from a backup, and numbers of " + held.prefix +
-           " that were given since may be in use. Its operator says where to go on: callsign "
-           "series "
-           "resume " +
+    return "The server was restored from a backup, so numbers of " + held.prefix +
+           " assigned since then may be in use. An operator must resume the series: callsign "
+           "series resume " +
            held.prefix + " --account NAME --at N.";
 }
 
 refused full() {
-    return {
-        problems::account_full,
-        "Nothing was done. What is stored can be read, and tasks can be purged; an operator can "
-        "raise accounts.stored_bytes_max."};
+    return {problems::account_full,
+            "No changes were made. Reads and purges still work; an operator can raise "
+            "accounts.stored_bytes_max."};
 }
 
 http_response answer_no_account(const request_context& c) {
-    return answer_problem(c, problems::account_not_found, "GET /v1/admin/accounts lists them.");
+    return answer_problem(c, problems::account_not_found,
+                          "GET /v1/admin/accounts lists the accounts.");
 }
 
 http_response answer_no_master_key(const request_context& c) {
     return answer_problem(c, problems::no_master_key,
-                          "`callsign master-key new FILE` makes one; name the file in [secrets] "
-                          "master_key_file and start the server again.");
+                          "Create a key with `callsign master-key new FILE`, set [secrets] "
+                          "master_key_file to the file, and restart the server.");
 }
 
 page_request read_page(const request_context& c, wire::faults& found) {

@@ -1,5 +1,5 @@
 #pragma once
-// Words that handlers share: bodies read, messages answered.
+// Shared by handlers: reads bodies, builds responses.
 
 #include "problem.hpp"
 #include "uri.hpp"
@@ -28,7 +28,7 @@ overloaded(Cases...) -> overloaded<Cases...>;
 http_response answer_message(const request_context& c, unsigned status,
                              const google::protobuf::Message& message);
 
-// What is encoded of tasks on the network thread (domain/work.hpp): some 10 ms on a small machine.
+// Maximum encoded on the network thread (domain/work.hpp): some 10 ms on a small machine.
 inline constexpr std::size_t encoded_at_once_max = std::size_t{128} << 10;
 
 inline std::size_t work_of(std::span<const task_change> changes) noexcept {
@@ -39,8 +39,8 @@ inline std::size_t work_of(std::span<const task_change> changes) noexcept {
     return work;
 }
 
-// What make() makes of tasks or changes that come to so much work: of a large one in the pool, on
-// the account's share.
+// Returns what make() makes of tasks or changes. If they are large, make() runs in the pool, on the
+// account's share.
 template <class Make>
 awaitable<result<std::invoke_result_t<Make&>>> encoded(engine& engine, account_id account,
                                                        std::size_t work, Make make) {
@@ -54,7 +54,7 @@ awaitable<http_response> answer_encoded(engine& engine, const request_context& c
     if (!made) co_return answer_error(c, made.error());
     co_return std::move(*made);
 }
-// Of what was written, which must be said: if the pool has no room, here.
+// For writes, whose outcome must be returned: if the pool is full, make() runs here.
 template <class Make>
 awaitable<http_response> answer_written(engine& engine, const request_context& c, std::size_t work,
                                         Make make) {
@@ -63,40 +63,40 @@ awaitable<http_response> answer_written(engine& engine, const request_context& c
     co_return std::move(*made);
 }
 
-// An answer that holds a secret: nothing on the way may keep it.
+// A response with a secret, which nothing may cache.
 http_response answer_secret(const request_context& c, unsigned status,
                             const google::protobuf::Message& message);
 
-// Reads the body as far as it can be read, so that what is wrong with the fields that could be is
-// told in the same answer. False: it is no message at all.
+// Reads the body as far as possible, so that errors in the fields that were read are in the same
+// response. Returns false if the body is no message at all.
 bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found,
                std::size_t faults_max = wire::faults_max);
 
-// Adds a fault unless its field has one already: what could not be read is not also "required".
+// Adds an error unless its field has one: an unreadable field is not also "required".
 void add_fault(wire::faults& found, wire::field_fault fault);
 
-// A fault of this field, unless it is a name (domain/account.hpp). `whose`: "A device", say.
+// Adds an error unless `name` is valid (domain/account.hpp). `whose`: "A device", for example.
 void check_name(const std::string& name, std::string_view whose, wire::faults& found);
-// The same of a field `prefix`.
+// Adds an error unless `prefix` is valid.
 void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found);
-// The same of one that has the number before another; 0: there is none.
+// Adds an error unless this can be the number before another; 0: there is none.
 void check_number_before(std::int64_t number, std::string field, wire::faults& found);
 
-// What to do about it.
+// Returns what to do about a held series.
 std::string detail_of_held(const series_held& held);
 refused full();
-// "more than" so much.
-inline constexpr std::string_view largest_task = "10,000 attributes, or 4 MiB of them";
+// Follows "more than".
+inline constexpr std::string_view largest_task = "10,000 attributes or 4 MiB of attributes";
 static_assert(task_attributes_max == 10'000 && task_bytes_max == std::size_t{4} << 20);
 http_response answer_no_account(const request_context& c);
 
-// No secret can be kept here.
+// 409: secrets cannot be stored without a master key.
 http_response answer_no_master_key(const request_context& c);
 
-// Of a listing that has pages and nothing else to ask for.
+// For a listing with pages and no other parameters.
 page_request read_page(const request_context& c, wire::faults& found);
 
-// The token of the page after this one; empty: that was all.
+// Returns the token of the next page; empty: there is none.
 template <class Row>
 std::string next_page_token(const page_of<Row>& page) {
     return page.has_more ? page_token(page.rows.back().id.value) : std::string();

@@ -6,7 +6,7 @@
 namespace callsign::api {
 namespace {
 
-// Of one token, where others are revoked all the time.
+// Maximum reads of one token while others are being revoked.
 constexpr int reads_max = 4;
 
 }  // namespace
@@ -40,8 +40,8 @@ boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(dige
         const std::uint64_t revocations = revocations_;
         auto reading = read_(token_hash);
         result<std::optional<principal>> who = co_await std::move(reading);
-        // The unknown are not remembered: anyone could fill the memory with them. Nor are those
-        // that open nothing any more.
+        // Unknown tokens are not cached: clients could fill the memory with them. Nor are revoked
+        // ones.
         if (!who || !*who || (*who)->revoked) co_return who;
         if (revocations == revocations_) {
             remember(token_hash, **who);
@@ -51,7 +51,7 @@ boost::asio::awaitable<result<std::optional<principal>>> authenticator::ask(dige
     }
 }
 
-// A principal holds its account's mode and state, too.
+// A principal includes its account's mode and state.
 void authenticator::follow(const event& happened) {
     const bool concerns = std::holds_alternative<events::token_revoked>(happened) ||
                           std::holds_alternative<events::account_managed>(happened) ||

@@ -1,9 +1,9 @@
 #pragma once
-// Who is asking: a bearer token's principal, remembered for as long as it holds.
+// Authenticates bearer tokens, with a cache of their principals.
 //
-// What it says is exact on revocation. A read of the store may have begun before a revocation
-// became durable and end after it was announced: then it is read again, since what the answer lets
-// in, a stream say, would not hear of that any more.
+// Revocation is exact: a read of the store may have begun before a revocation became durable and
+// end after it was announced. Then it is repeated, since a stream, once admitted, would not learn
+// of that revocation.
 
 #include <callsign/base/result.hpp>
 #include <callsign/base/sha256.hpp>
@@ -21,7 +21,7 @@
 
 namespace callsign::api {
 
-// What follows "Authorization: Bearer "; nullopt: no such field, or another scheme.
+// Returns what follows "Authorization: Bearer "; nullopt: no such field, or another scheme.
 std::optional<std::string_view> bearer_token(const net::http_header& request);
 
 class authenticator {
@@ -33,20 +33,20 @@ class authenticator {
     authenticator(reader read, std::size_t principals_max)
         : read_(std::move(read)), half_max_(principals_max / 2 + 1) {}
 
-    // From memory alone; nullptr: ask.
+    // Returns a cached principal; nullptr: call ask().
     const principal* remembered(const digest& token_hash);
 
-    // From the store, revoked ones too; an empty optional: nobody's token. errc::overloaded: tokens
-    // were revoked meanwhile, again and again.
+    // Reads the store; includes revoked tokens. An empty optional: the token is unknown.
+    // errc::overloaded: tokens were revoked during each of several reads.
     boost::asio::awaitable<result<std::optional<principal>>> ask(digest token_hash);
 
-    // What has happened to the store: before a revocation is answered, it is noticed here.
+    // Applies an event. A revocation is applied before its response is sent.
     void follow(const event& happened);
 
     std::size_t size() const noexcept { return young_.size() + old_.size(); }
 
   private:
-    // The first bytes of a SHA-256 are as good a hash as any.
+    // The first bytes of a SHA-256 are a good hash.
     struct digest_hash {
         std::size_t operator()(const digest& d) const noexcept {
             std::size_t h = 0;
@@ -61,8 +61,8 @@ class authenticator {
 
     reader read_;
     std::size_t half_max_;
-    // Two halves bound the memory and keep what is used: a full young half becomes the old one, and
-    // what nobody asked for since then goes with the old one before it.
+    // Two halves limit the memory and keep what is used: a full young half becomes the old one, and
+    // replaces the former old half with all that was not used since.
     principals young_;
     principals old_;
     std::uint64_t revocations_ = 0;

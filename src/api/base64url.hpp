@@ -1,6 +1,6 @@
 #pragma once
-// RFC 4648 section 5, without padding: what tokens and page tokens are written in. OpenSSL's
-// EVP_EncodeBlock and EVP_DecodeBlock have the other alphabet and pad; to translate takes as much.
+// RFC 4648 section 5 without padding, for tokens and page tokens. OpenSSL's EVP_EncodeBlock and
+// EVP_DecodeBlock use the other alphabet and padding; translating takes as much code.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@ namespace callsign::api {
 
 std::string to_base64url(std::string_view bytes);
 
-// nullopt: another character, or a length no bytes have.
+// Returns nullopt for other characters and impossible lengths.
 std::optional<std::string> from_base64url(std::string_view text);
 
 }  // namespace callsign::api

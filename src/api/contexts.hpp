@@ -1,5 +1,5 @@
 #pragma once
-// What each group of handlers is given to answer with. They outlive every request.
+// Contexts of the groups of handlers. They outlive every request.
 
 #include "feed/context.hpp"
 #include "webhooks/context.hpp"
@@ -26,8 +26,8 @@ struct rest_context {
     callsign::entropy& entropy;
     callsign::clock& clock;
     jobs::ordered_lists& lists;
-    const std::string& key_attribute;  // that tasks' keys are written to; empty: none
-    const std::string public_url;      // as api_options have it
+    const std::string& key_attribute;  // attribute for tasks' keys; empty: none
+    const std::string public_url;      // as in api_options
     const bool speaks_tls;
 };
 
@@ -49,7 +49,7 @@ struct admin_context {
     callsign::reaper& reaper;
     callsign::clock& clock;
     callsign::entropy& entropy;
-    const std::int64_t& late_retries;  // creations answered slot-failed since the start
+    const std::int64_t& late_retries;  // retries answered with slot-failed since the start
     const elsewhere_service& elsewhere;
     jobs::backups& backups;
 };

@@ -9,14 +9,13 @@ namespace {
 
 using boost::beast::http::field;
 
-// What requests of ours have beside the fields that need no leave, and answers beside those that
-// pages see anyway.
+// Request and response fields that the Fetch standard does not allow by default.
 constexpr const char* request_fields =
     "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID";
 constexpr const char* answer_fields =
     "ETag, Idempotent-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After";
 
-// How long a browser remembers it: as long as one that caps it shortest.
+// Lifetime of a preflight result: the lowest maximum among browsers.
 constexpr const char* preflight_seconds = "600";
 
 }  // namespace
@@ -46,7 +45,7 @@ std::optional<http_response> cors::preflight(const net::http_header& request) co
 
 void cors::admit(const net::http_header& request, http_response& answer) const {
     if (origins_.empty()) return;
-    // Caches must not give one page's answer to another.
+    // Caches must not serve one origin's response to another.
     answer.headers.emplace_back("Vary", "Origin");
     const std::string_view origin = admitted(request);
     if (origin.empty()) return;

@@ -1,7 +1,7 @@
 #pragma once
-// Web pages of other origins: which may read answers, and what they may send (the Fetch standard,
-// section 3.3). Tokens come in a header field that a page sets itself, so no cookies, and no
-// credentials mode, are in it. Pure.
+// Cross-origin requests of web pages: which may read responses, and what they may send (Fetch
+// standard, section 3.3). Pages set the token in a header field themselves, so cookies and
+// credentials mode are not allowed. Pure.
 
 #include "request_context.hpp"
 
@@ -15,15 +15,15 @@ class cors {
   public:
     explicit cors(std::vector<std::string> origins) : origins_(std::move(origins)) {}
 
-    // What a browser asks before a request that is more than simple; nullopt: this is none, or its
-    // page may not ask.
+    // Returns the response to a preflight request; nullopt: it is none, or its origin is not
+    // allowed.
     std::optional<http_response> preflight(const net::http_header& request) const;
 
-    // Lets the page that sent the request read its answer, if it may.
+    // Lets the requesting page read the response, if its origin is allowed.
     void admit(const net::http_header& request, http_response& answer) const;
 
   private:
-    // Its origin, if it has one that may ask; empty: none.
+    // Returns the request's origin if it is allowed, otherwise an empty text.
     std::string_view admitted(const net::http_header& request) const;
 
     std::vector<std::string> origins_;

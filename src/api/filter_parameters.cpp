@@ -6,7 +6,7 @@
 namespace callsign::api {
 namespace {
 
-// Each is looked at for each task.
+// Limited, because each is checked for each task.
 constexpr std::size_t parameters_max = 64;
 
 // NAMEAfter and NAMEBefore, for each instant.
@@ -29,9 +29,9 @@ class filter_reader {
 
     task_filter read() {
         task_filter f;
-        f.statuses = words("status", parse_task_status,
-                           "A status is pending, completed, deleted or recurring.");
-        f.is = words("is", parse_virtual_tag, "This is no virtual tag that a list knows.");
+        f.statuses =
+            words("status", parse_task_status, "Must be pending, completed, deleted or recurring.");
+        f.is = words("is", parse_virtual_tag, "Must be a virtual tag that lists support.");
         f.project = asked_.get("project");
         f.tags = asked_.all("tag");
         f.not_tags = asked_.all("notTag");
@@ -39,7 +39,7 @@ class filter_reader {
         read_prefix(f);
         read_instants(f);
         if (asked_.pairs().size() > parameters_max) {
-            fault("", "too-many", "There are at most 64 parameters.");
+            fault("", "too-many", "Must have at most 64 parameters.");
         }
         return f;
     }
@@ -63,7 +63,8 @@ class filter_reader {
     void read_prefix(task_filter& f) {
         f.prefix = upper(asked_.get("prefix"));
         if (f.prefix.empty() || is_valid_prefix(f.prefix)) return;
-        fault("prefix", "malformed", "A prefix is a letter and up to 9 letters, digits and _.");
+        fault("prefix", "malformed",
+              "Must be a letter and up to 9 letters, digits or underscores.");
     }
 
     void read_instants(task_filter& f) {

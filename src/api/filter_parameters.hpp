@@ -1,5 +1,5 @@
 #pragma once
-// What lists and feeds are narrowed by: the parameters of product.md section 7, which both take.
+// Filter parameters of lists and feeds (docs/api.md, "Listing tasks").
 
 #include "answers.hpp"
 
@@ -12,14 +12,14 @@
 
 namespace callsign::api {
 
-// Those that may be given more than once.
+// Parameters that may be repeated.
 inline constexpr std::array<std::string_view, 4> repeatable_parameters{"status", "tag", "notTag",
                                                                        "is"};
 
-// The names of all, and of others besides.
+// Returns the names of all filter parameters, and `own`.
 std::vector<std::string_view> with_filter_parameters(std::initializer_list<std::string_view> own);
 
-// A fault for each that is wrong.
+// Adds an error for each invalid parameter.
 task_filter read_filter(const query& asked, wire::faults& found);
 
 }  // namespace callsign::api

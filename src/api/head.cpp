@@ -11,17 +11,18 @@ namespace {
 using boost::beast::http::field;
 
 http_response refuse_path(const request_context& c) {
-    return answer_problem(c, problems::no_such_path, "See the documentation for what there is.");
+    return answer_problem(c, problems::no_such_path, "GET /openapi.yaml describes all paths.");
 }
 
 http_response refuse_method(const request_context& c) {
     std::string allowed = allowed_methods<route>(all_routes(), c.request.path());
-    auto response = answer_problem(c, problems::method_not_allowed, "It has " + allowed + ".");
+    auto response =
+        answer_problem(c, problems::method_not_allowed, "Allowed methods: " + allowed + ".");
     response.headers.emplace_back("Allow", std::move(allowed));
     return response;
 }
 
-// Of one of the reference server's, where a wrong method is a wrong path.
+// The reference server treats a wrong method as a wrong path.
 http_response refuse_sync_path(const request_context&) {
     http_response response = answer_text(404, "");
     response.facts.reason = problems::no_such_path.code;
@@ -34,12 +35,12 @@ http_response refuse_sync_head(const request_context& c) {
 
 http_response refuse_answer_form(const request_context& c) {
     return answer_problem(c, problems::not_acceptable,
-                          "Answers are application/json or application/x-protobuf.");
+                          "Responses are application/json or application/x-protobuf.");
 }
 
 http_response refuse_body_coding(const request_context& c) {
     auto response = answer_problem(c, problems::unsupported_media_type,
-                                   "Send the body as it is, without a Content-Encoding.");
+                                   "Send the body without a Content-Encoding.");
     response.headers.emplace_back("Accept-Encoding", "identity");  // RFC 9110 section 15.5.16
     return response;
 }
@@ -81,7 +82,7 @@ request_head read_head(const net::http_header& header, const sync_options& sync)
 
     const auto found = find_route<route>(all_routes(), header.method(), path);
     head.route = found.route;
-    // The reference server answers no HEAD of a client's.
+    // The reference server has no HEAD for clients.
     const bool is_head = header.method() == verb::head;
     if (head.route && head.route->needs == access::device && is_head) head.route = nullptr;
     if (!head.route) {
@@ -90,7 +91,7 @@ request_head read_head(const net::http_header& header, const sync_options& sync)
                                          : refuse_path;
     } else if (head.route->needs == access::device) {
         read_sync(header, sync, found.captured[0], head);
-    } else if (!head.route->is_open()) {  // the others have forms of their own
+    } else if (!head.route->is_open()) {  // open routes have formats of their own
         const bool takes_message = head.route->takes == body::message;
         if (takes_message && !body_form) head.refuse = refuse_body_form;
         if (takes_message && is_coded(header)) head.refuse = refuse_body_coding;

@@ -1,6 +1,6 @@
 #pragma once
-// Reads what a request's header says: its route, the forms of its body and answer, and what
-// TaskChampion's clients say there.
+// Reads a request's header: its route, the formats of body and response, and the IDs of
+// TaskChampion's clients.
 
 #include "request_context.hpp"
 

@@ -5,7 +5,7 @@
 namespace callsign::api {
 namespace {
 
-// Takes what stands before the next `mark`, trimmed, and the mark with it.
+// Removes the text before the next `mark`, and the mark. Returns the text, trimmed.
 std::string_view take_until(std::string_view& text, char mark) noexcept {
     const auto end = text.find(mark);
     const std::string_view taken = text.substr(0, end);
@@ -30,8 +30,8 @@ std::optional<wire::format> form_named(std::string_view media_type) noexcept {
     return std::nullopt;
 }
 
-// A weight in thousandths: 0, 0.5, 1.000. What cannot be read weighs everything: better to answer
-// than to be right about a slip of the pen.
+// Returns a weight in thousandths, for q of 0, 0.5, 1.000. A malformed one counts as 1: a response
+// is more useful than 406.
 int weight_of(std::string_view parameters) noexcept {
     while (!parameters.empty()) {
         std::string_view parameter = take_until(parameters, ';');
@@ -50,7 +50,7 @@ int weight_of(std::string_view parameters) noexcept {
     return 1000;
 }
 
-// What a list of ranges or encodings says of one of them by its name: nothing is 0.
+// Returns the weight of the item with that name in a list; 0: it is absent.
 int weight_named(std::string_view list, std::string_view name) noexcept {
     while (!list.empty()) {
         std::string_view each = take_until(list, ',');
@@ -59,7 +59,7 @@ int weight_named(std::string_view list, std::string_view name) noexcept {
     return 0;
 }
 
-// How well one form is liked, and how specific the range was that said so.
+// Weight of a format, and how specific the range was that set it.
 struct liking {
     int weight = 0;
     int specific = -1;

@@ -115,7 +115,7 @@ refused refused_for(wire::faults found) {
 }
 
 refused refused_for(const boost::system::error_code& error) {
-    // Another category's number means nothing here; no enumerator is 0.
+    // Numbers of other categories have no meaning here; no enumerator is 0.
     const int value = error.category() == callsign_category() ? error.value() : 0;
     return meaning_of(static_cast<errc>(value));
 }
@@ -149,7 +149,7 @@ http_response answer_error(const request_context& c, const boost::system::error_
     return answer_refused(c, refused_for(error));
 }
 
-// What net refuses by itself it knows by status and code.
+// Finds the problem of a rejection by net, which has status and code only.
 http_response refusal(const net::refused_request& refused) {
     static constexpr std::array of_net{
         problems::malformed_request, problems::https_required,      problems::no_such_path,

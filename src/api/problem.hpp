@@ -1,5 +1,5 @@
 #pragma once
-// RFC 9457 problems: every kind there is, and how one is answered.
+// RFC 9457 problems: all kinds, and their responses.
 
 #include "callsign/v1/callsign.pb.h"
 #include "request_context.hpp"
@@ -12,9 +12,8 @@
 
 namespace callsign::api {
 
-// `code` is what programs look at: it is also the end of the problem's type,
-// urn:callsign:problem:CODE, and does not change.
-// Its texts are static.
+// `code` is for programs: it ends the problem's type, urn:callsign:problem:CODE, and does not
+// change. All texts are static.
 struct problem {
     unsigned status;
     std::string_view code;
@@ -47,7 +46,7 @@ inline constexpr problem upgrade_required{426, "upgrade-required", "WebSocket up
 inline constexpr problem unsupported_media_type{415, "unsupported-media-type",
                                                 "Unsupported media type"};
 
-// ---- what is there ----
+// ---- resources ----
 inline constexpr problem unknown_prefix{404, "unknown-prefix", "Unknown prefix"};
 inline constexpr problem task_not_found{404, "task-not-found", "Task not found"};
 inline constexpr problem task_deleted{410, "task-deleted", "Task deleted"};
@@ -64,7 +63,7 @@ inline constexpr problem token_not_found{404, "token-not-found", "Token not foun
 inline constexpr problem webhook_not_found{404, "webhook-not-found", "Webhook not found"};
 inline constexpr problem device_not_found{404, "device-not-found", "Device not found"};
 
-// ---- what stands against it ----
+// ---- conflicts and limits ----
 inline constexpr problem slot_failed{409, "slot-failed", "Creation failed permanently"};
 inline constexpr problem request_in_progress{409, "request-in-progress",
                                              "Request with this key in progress"};
@@ -89,7 +88,7 @@ inline constexpr problem cancelled{409, "cancelled", "Cancelled by an operator"}
 inline constexpr problem not_under_way{404, "not-under-way", "No conversion in progress"};
 inline constexpr problem history_unreadable{422, "history-unreadable",
                                             "History cannot be imported"};
-// 409, not 503: asking again does not help, and a server that is run without one is not unwell.
+// 409, not 503: a retry does not help, and a server without a master key is healthy.
 inline constexpr problem no_master_key{409, "no-master-key", "No master key"};
 inline constexpr problem too_many_devices{409, "too-many-devices", "Device limit reached"};
 inline constexpr problem too_many_tokens{409, "too-many-tokens", "Token limit reached"};
@@ -107,7 +106,7 @@ inline constexpr problem project_taken{409, "project-taken", "Project already ha
 inline constexpr problem too_many_followers{503, "too-many-followers", "Follower limit reached"};
 inline constexpr problem rate_limited{429, "rate-limited", "Rate limit exceeded"};
 
-// ---- the machinery ----
+// ---- the server ----
 inline constexpr problem overloaded{503, "overloaded", "Server overloaded"};
 inline constexpr problem too_many_connections{503, "too-many-connections",
                                               "Connection limit reached"};
@@ -126,33 +125,33 @@ inline constexpr problem internal_error{500, "internal-error", "Internal error"}
 
 }  // namespace problems
 
-// Why something was not done: an answer of its own, or a part of a batch's.
+// Why something was rejected, in a response of its own or in a batch's.
 struct refused {
     problem kind;
     std::string detail;
     wire::faults errors{};
-    bool ask_again = false;  // soon, the same request
-    std::string cursor{};    // of a feed: one that it can be read from
+    bool ask_again = false;  // retry the same request soon
+    std::string cursor{};    // feeds: a cursor to read from
 };
 
-// Every fault of a request at once.
+// All errors of a request.
 refused refused_for(wire::faults found);
-// What the machinery's errors look like from outside. The one place that decides.
+// The only mapping of internal errors to problems.
 refused refused_for(const boost::system::error_code& error);
 
 v1::Problem to_message(const refused& why);
 
 http_response answer_refused(const request_context& c, const refused& why);
 
-// In the form the call wants its answer in.
+// In the format that the request accepts.
 http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
                              const wire::faults& errors = {});
 
-// `overloaded`, to be asked again in a moment; nothing was done.
+// 503 `overloaded`: nothing was done, the client retries soon.
 http_response answer_busy(const request_context& c, std::string_view why);
 
-// A refusal that the log tells of under a name that does not change (docs/operations.md). Both are
-// static texts.
+// Marks a rejection to be logged under a name that does not change (docs/operations.md). Requires:
+// both texts are static.
 http_response logged_as(http_response response, std::string_view event, std::string_view reason);
 
 http_response answer_faults(const request_context& c, wire::faults found);

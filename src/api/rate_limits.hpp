@@ -1,7 +1,6 @@
 #pragma once
-// How many requests an account may make in a minute. What is used comes back evenly: after a
-// minute without requests all of it is there again (the generic cell rate algorithm, ITU-T I.371).
-// Network executor.
+// Limits the requests of an account per minute. Quota returns evenly: after a minute without
+// requests all of it is available (generic cell rate algorithm, ITU-T I.371). Network executor.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/time.hpp>
@@ -16,7 +15,7 @@ class rate_limits {
   public:
     static constexpr milliseconds window = std::chrono::minutes{1};
 
-    // `quota`: of one account, in a window. 0: any number.
+    // `quota`: of one account, per window. 0: no limit.
     explicit rate_limits(std::int64_t quota) : quota_(quota) {}
 
     bool is_on() const noexcept { return quota_ > 0; }
@@ -24,25 +23,25 @@ class rate_limits {
     struct state {
         bool allowed = true;
         std::int64_t remaining = 0;
-        std::chrono::seconds full_in{};   // until all of the quota is there
+        std::chrono::seconds full_in{};   // until the whole quota is available
         std::chrono::seconds retry_in{};  // until the next request is allowed
     };
-    // Takes one, if there is one. `now`: by clock::elapsed().
+    // Takes one request from the quota, if it is allowed. `now`: clock::elapsed().
     state take(account_id account, milliseconds now);
 
-    // draft-ietf-httpapi-ratelimit-headers-10: RateLimit-Policy and RateLimit.
+    // Values of RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10).
     std::string policy() const;
     static std::string field_of(const state& s);
 
   private:
     using nanoseconds = std::chrono::nanoseconds;
 
-    // More than that many are looked through for those that are as if they had never asked.
+    // From this number on, accounts whose quota is full are removed.
     static constexpr std::size_t known_max = 65'536;
     void forget_idle(nanoseconds now);
 
     std::int64_t quota_;
-    // When all of an account's quota is there again.
+    // When each account's quota is full.
     std::unordered_map<account_id, nanoseconds> full_at_;
 };
 

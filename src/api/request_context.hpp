@@ -1,5 +1,5 @@
 #pragma once
-// One request on its way through the house: what is known of it, and of who is asking.
+// A request and its caller.
 
 #include "router.hpp"
 
@@ -25,25 +25,25 @@ using net::http_response;
 struct request_context;
 struct route;
 
-// What TaskChampion's clients say in path and header.
+// IDs that TaskChampion's clients send in path and header.
 struct sync_head {
     uuid client{};
     uuid version{};  // of the path, if it has one
 };
 
-// What a request's header says, read once, before its body comes.
+// Data of a request's header, read once before the body arrives.
 struct request_head {
     const api::route* route = nullptr;  // none: no such path
     wire::format body_form = wire::format::json;
     wire::format answer_form = wire::format::json;
-    // Says what is wrong with it, whatever the body and the caller are; null: nothing.
+    // Returns the response to an invalid header, whatever body and caller; null: it is valid.
     http_response (*refuse)(const request_context&) = nullptr;
-    // Of a client's: what it says, or the answer.
+    // Sync routes: the client's IDs, or the response to an invalid header.
     sync_head sync;
     std::optional<http_response> sync_refused{};
 };
 
-// Lives in the frame of service::handle, and so longer than any handler it is passed to.
+// Lives in the frame of service::handle, longer than any handler it is passed to.
 struct request_context {
     request_context(http_request asked, request_head read);
 
@@ -55,30 +55,30 @@ struct request_context {
     std::string account_name;
     std::string device_name;
 
-    // On whose account its bodies are held from here on.
+    // Charges the request's bodies to `who` from here on.
     void pays(payer who) const {
         if (request.memory) request.memory->pays(who);
     }
 
-    // Requires: a route for accounts.
+    // Requires: the route needs an account's token.
     account_id account() const {
         CALLSIGN_ASSERT(who.account);
         return *who.account;
     }
-    // Whose affairs it is about: on operators' routes the account that the path begins with, else
-    // the caller's own.
+    // Returns the account that the request is about: on operator routes the one in the path,
+    // otherwise the caller's own.
     account_ref owner() const;
-    // For the audit log.
+    // Returns the caller for the audit log.
     actor by() const;
-    // What the path names of the owner's.
+    // Returns what the path names within that account.
     std::string named() const;
 };
 
-// The value of a header field that may be there once (net refuses it twice); empty: not there.
+// Returns the value of a field that may occur once (net rejects a second one); empty: absent.
 std::string_view header_of(const net::http_header& request, boost::beast::http::field name);
-// Of one that is a list: the members of all there are (RFC 9110, 5.3).
+// Returns the members of all fields of that name (RFC 9110 section 5.3).
 std::string list_of(const net::http_header& request, boost::beast::http::field name);
-// Whether its body has a coding (RFC 9110 section 8.4) other than identity. None is undone here.
+// Returns whether the body has a coding (RFC 9110 section 8.4) but identity; none is decoded.
 bool is_coded(const net::http_header& request);
 
 }  // namespace callsign::api

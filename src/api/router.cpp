@@ -11,7 +11,7 @@ bool matches(std::string_view path_template, std::string_view path, captures& ca
         path.remove_prefix(brace);
         path_template.remove_prefix(path_template.find('}') + 1);
         std::string_view segment = path.substr(0, path.find('/'));
-        // What follows in the same segment: the verb of {ref}:complete.
+        // The rest of the segment, such as the verb of {ref}:complete.
         const auto verb = path_template.substr(0, path_template.find('/'));
         if (!segment.ends_with(verb)) return false;
         segment.remove_suffix(verb.size());

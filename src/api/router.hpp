@@ -1,5 +1,5 @@
 #pragma once
-// From a method and a path to a line of the route table. Pure: the table is in service.cpp.
+// Finds the route of a method and a path. Pure: the route table is in routes.cpp.
 
 #include <array>
 #include <boost/beast/http/verb.hpp>
@@ -16,11 +16,11 @@ using boost::beast::http::verb;
 constexpr std::size_t captures_max = 2;
 using captures = std::array<std::string_view, captures_max>;
 
-// Does `path` have the shape of `path_template`, segment by segment? A {name} captures one segment
-// that is not empty, still percent-encoded, or its part before what follows in the template.
+// Returns whether `path` matches `path_template`, segment by segment. A {name} captures one
+// non-empty segment, still percent-encoded, or its part before what follows in the template.
 bool matches(std::string_view path_template, std::string_view path, captures& captured) noexcept;
 
-// Whether a path is a route's: by its template, and by what the route has to say of the captures.
+// Returns whether the path is the route's: by its template, and by the route's check of captures.
 template <class Route>
 bool is_path_of(const Route& r, std::string_view path, captures& captured) {
     if (!matches(r.path, path, captured)) return false;
@@ -28,7 +28,7 @@ bool is_path_of(const Route& r, std::string_view path, captures& captured) {
     return true;
 }
 
-// A HEAD is routed as the GET it asks about.
+// HEAD is routed as GET.
 constexpr verb routed_method(verb method) noexcept {
     return method == verb::head ? verb::get : method;
 }
@@ -37,11 +37,11 @@ template <class Route>
 struct routing {
     const Route* route = nullptr;
     captures captured;
-    bool path_known = false;  // without a route: another method would do
+    bool path_known = false;  // without a route: another method exists
 };
 
-// The first route of that method and path. A table is short and the compiler compares lengths
-// first: the walk costs less than one allocation.
+// Returns the first route of that method and path. The table is short, and the compiler compares
+// lengths first: a walk costs less than one allocation.
 template <class Route>
 routing<Route> find_route(std::span<const Route> table, verb method, std::string_view path) {
     routing<Route> found;
@@ -56,7 +56,7 @@ routing<Route> find_route(std::span<const Route> table, verb method, std::string
     return found;
 }
 
-// What Allow lists for a path: "GET, HEAD, POST".
+// Returns the value of Allow for a path: "GET, HEAD, POST".
 template <class Route>
 std::string allowed_methods(std::span<const Route> table, std::string_view path) {
     std::string allowed;

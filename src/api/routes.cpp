@@ -11,7 +11,7 @@
 namespace callsign::api {
 namespace {
 
-// A handler as the table holds it.
+// A handler in the form that the table holds.
 template <auto Context, auto Handler>
 awaitable<http_response> with(contexts& all, request_context& c) {
     return Handler(all.*Context, c);
@@ -31,7 +31,7 @@ constexpr handler ops = with<&contexts::ops, Handler>;
 template <auto Handler>
 constexpr handler web = with<&contexts::web, Handler>;
 
-// The busiest comes first.
+// The most frequent route comes first.
 constexpr route routes[] = {
     // clang-format off
     {verb::post,    "/v1/tasks",                             access::write,  body::message,  rest<create_task>},

@@ -1,5 +1,5 @@
 #pragma once
-// The route table: everything there is, and everything there is to know about a route.
+// The route table.
 
 #include "contexts.hpp"
 #include "request_context.hpp"
@@ -11,7 +11,7 @@ namespace callsign::api {
 
 using handler = awaitable<http_response> (*)(contexts&, request_context&);
 
-// Who may call a route.
+// What a caller needs for a route.
 enum class access : std::uint8_t {
     anyone,
     // A token of an account with this scope or a larger one.
@@ -20,12 +20,12 @@ enum class access : std::uint8_t {
     admin,
     // A token without an account.
     operators,
-    // A client id in X-Client-Id; the handler checks it.
+    // A client ID in X-Client-Id, which the handler checks.
     device,
 };
 
-// What a route's body is, and by that how large it may be: a message has net's usual bound, a
-// segment and a snapshot those of sync_options; one that nobody looks at is only let pass.
+// The body of a route, which determines its maximum size: net's usual limit for a message, those of
+// sync_options for a segment and a snapshot, a small one for a body that is not read.
 enum class body : std::uint8_t { none, message, segment, snapshot };
 
 struct route {
@@ -34,16 +34,16 @@ struct route {
     access needs;
     body takes;
     handler run;
-    // Its answer is neither JSON nor protobuf, whatever the request accepts; its problems are JSON.
+    // The response is neither JSON nor protobuf, whatever is accepted; its problems are JSON.
     bool has_own_form = false;
-    // What its captures must be beyond the template, or the path is not there; null: anything.
+    // Checks the captures, besides the template; if false, the path does not exist. Null: no check.
     bool (*fits)(const captures&) = nullptr;
 
-    // No token is asked for.
+    // Returns whether no token is needed.
     constexpr bool is_open() const { return needs == access::anyone || needs == access::device; }
 };
 
-// A path's first line of a method wins.
+// The first entry of a path and method applies.
 std::span<const route> all_routes() noexcept;
 
 }  // namespace callsign::api

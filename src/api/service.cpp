@@ -26,10 +26,10 @@ namespace {
 
 constexpr std::string_view auth_failed = "auth-failed";
 
-// Of a body that nobody looks at; and what makes one large.
+// Limit of a body that is not read. A larger body counts as large.
 constexpr std::size_t unread_body_bytes_max = 16u << 10;
 
-// On whose account a caller's bodies are: an account's own, or all operators' together.
+// Returns who is charged for a caller's bodies: the account, or all operators together.
 payer payer_of(const principal& who) {
     return who.account ? payer(*who.account) : payer::operators();
 }
@@ -42,43 +42,41 @@ http_response challenged(http_response response, std::string_view challenge) {
 }
 
 http_response without_token(const request_context& c) {
-    auto response =
-        answer_problem(c, problems::unauthenticated, "Send it as Authorization: Bearer TOKEN.");
+    auto response = answer_problem(c, problems::unauthenticated,
+                                   "Send the token as Authorization: Bearer TOKEN.");
     return logged_as(challenged(std::move(response), "Bearer"), auth_failed, "no-token");
 }
 
 http_response with_bad_token(const request_context& c) {
-    auto response =
-        answer_problem(c, problems::invalid_token, "Nobody has this token, or it was revoked.");
+    auto response = answer_problem(c, problems::invalid_token, "The token is unknown or revoked.");
     return logged_as(challenged(std::move(response), "Bearer error=\"invalid_token\""), auth_failed,
                      c.who.revoked ? "revoked-token" : "unknown-token");
 }
 
 http_response with_old_token(const request_context& c) {
     auto response = answer_problem(c, problems::invalid_token,
-                                   "It has expired, at " + to_rfc3339(*c.who.expires_at) + ".");
+                                   "The token expired at " + to_rfc3339(*c.who.expires_at) + ".");
     return logged_as(challenged(std::move(response), "Bearer error=\"invalid_token\""), auth_failed,
                      "expired-token");
 }
 
-// Why the principal may not call the route, in a sentence; empty: it may.
+// Returns why the principal may not call the route, as a sentence; empty: it may.
 std::string_view forbids(const request_context& c) {
     const bool of_account = c.who.account.has_value();
     const auto at_least = [&](token_scope scope) { return of_account && c.who.scope >= scope; };
     switch (c.head.route->needs) {
     case access::anyone:
     case access::device: return {};
-    case access::read:
-        return at_least(token_scope::read) ? "" : "This needs a token of an account.";
+    case access::read: return at_least(token_scope::read) ? "" : "An account token is required.";
     case access::write:
-        return at_least(token_scope::write) ? "" : "This needs an account's token of scope write.";
+        return at_least(token_scope::write) ? "" : "An account token with scope write is required.";
     case access::admin:
-        return at_least(token_scope::admin) ? "" : "This needs an account's token of scope admin.";
+        return at_least(token_scope::admin) ? "" : "An account token with scope admin is required.";
     case access::operators:
         return !of_account && c.who.scope == token_scope::admin ? ""
-                                                                : "This needs an operator's token.";
+                                                                : "An operator token is required.";
     }
-    return "Nobody may call this.";
+    return "The request is not permitted.";
 }
 
 maybe_response forbidden(const request_context& c) {
@@ -89,7 +87,7 @@ maybe_response forbidden(const request_context& c) {
                      auth_failed, "wrong-scope");
 }
 
-// Of a URL without a query.
+// Returns the path of a URL without a query.
 std::string_view path_of(std::string_view url) {
     const std::size_t scheme = url.find("://");
     const std::size_t path = scheme == url.npos ? url.npos : url.find('/', scheme + 3);
@@ -144,7 +142,7 @@ class service::impl {
         return api::read_head(header, sync_);
     }
 
-    // Who is asking, and may they? A response: no.
+    // Authenticates and authorises the caller. Returns a response if that fails.
     awaitable<maybe_response> authenticate(request_context& c) {
         const auto token = bearer_token(c.request);
         if (!token) co_return without_token(c);
@@ -159,14 +157,14 @@ class service::impl {
         }
         if (c.who.expires_at && *c.who.expires_at <= clock_.now()) co_return with_old_token(c);
         if (c.who.state != account_state::active) {
-            co_return challenged(
-                answer_problem(c, problems::account_disabled, "Its operator can enable it."),
-                "Bearer");
+            co_return challenged(answer_problem(c, problems::account_disabled,
+                                                "An operator can enable the account."),
+                                 "Bearer");
         }
         co_return forbidden(c);
     }
 
-    // Whether its body may come. What is found out here is remembered for when it has.
+    // Returns whether the body may come. Tokens and clients found here are cached for the handler.
     awaitable<net::admission> admit(request_context& c) {
         const access needs = c.head.route->needs;
         if (needs == access::anyone) co_return net::admission{};
@@ -185,8 +183,8 @@ class service::impl {
         co_return given;
     }
 
-    // A large body that there is no room for in its account's share. A small one is here as soon as
-    // it could be refused, and what an operator sends counts on an account that the body names.
+    // Returns whether a large body exceeds its account's share. A small one arrives before it could
+    // be rejected, and an operator's counts on the account that the body names.
     bool comes_in_vain(const request_context& c, payer pays) {
         if (pays == payer::operators()) return false;
         const std::string_view field =
@@ -197,8 +195,8 @@ class service::impl {
         return contexts_.sync.engine.turns_away({pays, {.bytes = announced}});
     }
 
-    // Room for a large body is for those who are known: nobody can fill it with a client id or a
-    // token of his own making.
+    // Large bodies are for known callers: an invented client ID or token must not use up their
+    // memory.
     net::body_limits body_limits_of(const net::http_header& header, std::size_t usual_bytes_max,
                                     const request_head& head) const {
         const body takes = head.route ? head.route->takes : body::none;
@@ -219,8 +217,8 @@ class service::impl {
 
     const cors& pages() const noexcept { return cors_; }
 
-    // Where clients reach what a handler names by its path. Not of what is stored: the address may
-    // be another by the time of a retry.
+    // Makes Location absolute within public_url. Not for what is stored: the URL may have changed
+    // by the time of a retry.
     void link(http_response& response) const {
         if (root_.empty()) return;
         for (auto& [name, value] : response.headers) {
@@ -228,15 +226,15 @@ class service::impl {
         }
     }
 
-    // One more request of its account's; the answer, if that is too many. `limited` is filled in
-    // for account_limit().
+    // Counts a request of the account. Returns the response if it exceeds the limit. `limited` is
+    // filled in for show_limit().
     maybe_response count(request_context& c, std::optional<rate_limits::state>& limited) {
         if (!rates_.is_on() || !c.who.account) return std::nullopt;
         limited = rates_.take(*c.who.account, clock_.elapsed());
         if (limited->allowed) return std::nullopt;
         auto response = answer_problem(c, problems::rate_limited,
-                                       "An account makes at most so many in a minute; RateLimit "
-                                       "says what is left.");
+                                       "The account's limit of requests per minute is reached; "
+                                       "RateLimit has the remaining quota.");
         response.headers.emplace_back("Retry-After", std::to_string(limited->retry_in.count()));
         return logged_as(std::move(response), "rate-limited", "account-requests");
     }
@@ -245,7 +243,7 @@ class service::impl {
         response.headers.emplace_back("RateLimit", rate_limits::field_of(limited));
     }
 
-    // What is known of a request by now, with its answer.
+    // Adds what is known of the request to the response's facts.
     static void tell(const request_context& c, http_response& response) {
         net::request_facts& facts = response.facts;
         if (c.head.route) facts.route = c.head.route->path;
@@ -279,7 +277,7 @@ class service::impl {
     const elsewhere_service elsewhere_;
     const web_options web_options_;
     callsign::clock& clock_;
-    const std::string root_;  // the path of public_url, without a slash at its end
+    const std::string root_;  // path of public_url, without a slash at its end
     cors cors_;
     rate_limits rates_;
     std::shared_ptr<const seal::key_ring> master_;
@@ -301,7 +299,7 @@ service::~service() = default;
 
 namespace {
 
-// What was read of its header before the body came, or is read now.
+// Returns the header's data, read before the body arrived, or read now.
 request_head head_of(const http_request& request, const service::impl& of) {
     const auto* const read = static_cast<const request_head*>(request.notes.get());
     return read ? *read : of.read_head(request);

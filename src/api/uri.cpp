@@ -11,7 +11,7 @@ namespace callsign::api {
 
 namespace {
 
-// In front of the id, so that a token is recognisably ours and can change its form one day.
+// Precedes the ID, so that tokens can be recognised and their form can change.
 constexpr std::string_view token_form = "after:";
 
 std::optional<std::int64_t> read_page_token(std::string_view token) {
@@ -57,10 +57,10 @@ query::query(std::string_view text, std::span<const std::string_view> known, wir
         if (is_among(repeatable, name)) {
             pairs_.emplace_back(std::move(name), std::move(value));
         } else if (!is_among(known, name)) {
-            found.push_back({name, "unknown-parameter", "There is no such parameter here."});
+            found.push_back({name, "unknown-parameter", "Unknown parameter."});
         } else if (std::any_of(pairs_.begin(), pairs_.end(),
                                [&](const auto& p) { return p.first == name; })) {
-            found.push_back({name, "duplicate-parameter", "The parameter is given twice."});
+            found.push_back({name, "duplicate-parameter", "Must be given once."});
         } else {
             pairs_.emplace_back(std::move(name), std::move(value));
         }
@@ -87,7 +87,7 @@ page_request read_page(const query& asked, wire::faults& found) {
     if (const auto text = asked.get("pageSize"); !text.empty()) {
         const auto size = parse_integer(text);
         if (!size || *size < 0) {
-            found.push_back({"pageSize", "invalid", "A page size is a whole number, 1 to 1000."});
+            found.push_back({"pageSize", "invalid", "Must be a whole number, 1 to 1000."});
         } else if (*size > 0) {
             p.size = std::min(*size, page_size_max);
         }
@@ -95,7 +95,8 @@ page_request read_page(const query& asked, wire::faults& found) {
     if (const auto text = asked.get("pageToken"); !text.empty()) {
         const auto after = read_page_token(text);
         if (!after) {
-            found.push_back({"pageToken", "malformed", "This is not a token a listing gave out."});
+            found.push_back(
+                {"pageToken", "malformed", "Must be the nextPageToken of another page."});
         }
         p.after = after.value_or(0);
     }

@@ -9,17 +9,17 @@ class category final : public boost::system::error_category {
 
     std::string message(int value) const override {
         switch (static_cast<errc>(value)) {
-        case errc::overloaded: return "the server is at its limit";
+        case errc::overloaded: return "the server is overloaded";
         case errc::shutting_down: return "the server is shutting down";
-        case errc::deadline_exceeded: return "the deadline passed before the work was begun";
-        case errc::store_refused: return "the store refused the change";
-        case errc::outcome_unknown: return "the outcome of the change is not known";
+        case errc::deadline_exceeded: return "the deadline passed before the request was started";
+        case errc::store_refused: return "the store rejected the change";
+        case errc::outcome_unknown: return "the outcome of the change is unknown";
         case errc::store_unavailable: return "the store cannot be read";
         case errc::storage_full: return "the disk is full";
         case errc::store_damaged: return "the store is damaged";
         case errc::record_damaged: return "a record is damaged";
-        case errc::account_gone: return "the account is not there any more";
-        case errc::remote_unavailable: return "the server of the account's tasks cannot be reached";
+        case errc::account_gone: return "the account no longer exists";
+        case errc::remote_unavailable: return "the account's remote server is unavailable";
         }
         return "unknown error";
     }

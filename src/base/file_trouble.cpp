@@ -22,11 +22,11 @@ std::string missing(const fs::path& file, file_use use) {
     const fs::path folder = folder_of(file);
     if (fs::is_directory(folder, unknown)) return "No such file";
     if (use == file_use::making) return "No such directory: mkdir -p " + folder.string();
-    return "No such file: there is no directory " + folder.string();
+    return "No such file: missing directory " + folder.string();
 }
 
-// The first, from the root down, that keeps this user out; the file itself, or its folder, if all
-// can be passed.
+// Returns the first directory on the path, from the root down, that this user may not enter; if
+// there is none, the file, or its directory if the file does not exist.
 fs::path closed_place(const fs::path& file) {
     std::error_code unknown;
     fs::path reached;
@@ -46,7 +46,7 @@ std::string denied(const fs::path& file) {
     const std::string owner = user_name(status.st_uid);
     if (status.st_uid == ::geteuid()) {
         return "Permission denied: " + closed.string() +
-               " is closed to its own user: chmod u+rwX " + closed.string();
+               " is not accessible to its owner: chmod u+rwX " + closed.string();
     }
     return "Permission denied: " + closed.string() + " belongs to " + owner +
            ": run it as that user (sudo -u " + owner + " ...)";
@@ -67,11 +67,12 @@ std::string file_trouble(const fs::path& file, int error, file_use use) {
     case ENOENT: return missing(file, use);
     case EACCES:
     case EPERM: return denied(file);
-    case ENOTDIR: return "Not a directory: a part of its path is a file";
-    case EISDIR: return "Is a directory: name a file";
+    case ENOTDIR: return "Not a directory: a component of the path is a file";
+    case EISDIR: return "Is a directory: specify a file";
     case ENOSPC:
-        return "No space left: make room on its disk (df -h " + folder_of(file).string() + ")";
-    case EROFS: return "Read-only file system: mount it so that it can be written";
+        return "No space left: free space on the file system (df -h " + folder_of(file).string() +
+               ")";
+    case EROFS: return "Read-only file system: remount it writable";
     case EMFILE:
     case ENFILE: return "Too many open files: raise the limit (ulimit -n)";
     default: return std::generic_category().message(error);

@@ -13,7 +13,7 @@ static_assert(std::endian::native == std::endian::little, "words are read as the
 
 sip_key draw_key() noexcept {
     sip_key key;
-    // So few bytes come whole, and no signal cuts the call off once there are any.
+    // getrandom() returns so few bytes at once; a signal can interrupt it only before that.
     ssize_t got = -1;
     while (got < 0) {
         got = getrandom(&key, sizeof key, 0);
@@ -51,7 +51,7 @@ struct sip_state {
     }
 };
 
-// `size` is the same in each call but for text: the compiler unrolls the others.
+// `size` is a constant in all calls but those for text, so that the compiler unrolls the loops.
 inline std::uint64_t sip_hash_of(const sip_key& key, const std::uint8_t* at,
                                  std::size_t size) noexcept {
     sip_state s{key.low ^ 0x736f6d6570736575ULL, key.high ^ 0x646f72616e646f6dULL,

@@ -8,10 +8,10 @@
 namespace callsign {
 namespace {
 
-// Longer words are not compared: nobody types them.
+// Longer words are not compared: they are not misspellings.
 constexpr std::size_t word_bytes_max = 100;
 
-// Row by row: how many slips lead from the beginning of one word to each beginning of the other.
+// The edit distance; a row has the distances of one prefix of `a` to all prefixes of `b`.
 std::size_t slips_between(std::string_view a, std::string_view b) {
     std::vector<std::size_t> above_last;
     std::vector<std::size_t> last(b.size() + 1);
@@ -39,7 +39,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string> kno
     std::size_t fewest = std::max<std::size_t>(1, typed.size() / 3) + 1;
     for (const std::string& each : known) {
         const std::size_t slips = slips_between(typed, upper(each));
-        // Of a word of two letters one slip leaves nothing that was meant.
+        // Fewer edits than letters in either word: otherwise a short word would match any other.
         if (slips >= fewest || slips >= each.size() || slips >= typed.size()) continue;
         fewest = slips;
         found = each;

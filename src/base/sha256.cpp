@@ -10,8 +10,8 @@
 namespace callsign {
 namespace {
 
-// A fetched algorithm and a reused context: 0.15 us for 100 bytes where the one-shot SHA256() takes
-// 0.35 us (OpenSSL 3.0 looks the algorithm up on each call).
+// The algorithm is fetched once and the context reused: 0.15 us for 100 bytes, where the one-shot
+// SHA256() takes 0.35 us (OpenSSL 3.0 looks the algorithm up on each call).
 struct hasher {
     EVP_MD* algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     EVP_MD_CTX* context = EVP_MD_CTX_new();

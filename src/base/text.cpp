@@ -9,7 +9,7 @@
 namespace callsign {
 namespace {
 
-// glibc's own tables, whatever the environment says. Never freed: it lives as long as the program.
+// glibc's built-in tables, independent of the environment. Used until the process ends.
 locale_t unicode() {
     static const locale_t found = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
     return found;

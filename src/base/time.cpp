@@ -16,7 +16,7 @@ void put_digits(char* out, unsigned value, int digits) noexcept {
     for (int i = digits - 1; i >= 0; --i, value /= 10) out[i] = static_cast<char>('0' + value % 10);
 }
 
-// Reads exactly `digits` decimal digits at the front of `text` and drops them.
+// Reads exactly `digits` decimal digits at the front of `text` and removes them.
 bool take_digits(std::string_view& text, int digits, int& value) noexcept {
     if (text.size() < static_cast<std::size_t>(digits)) return false;
     value = 0;
@@ -34,7 +34,7 @@ bool take(std::string_view& text, char expected, char other) noexcept {
     return true;
 }
 
-// "2026-11-20T12:48:00" and `digits` of the nanoseconds.
+// Returns "2026-11-20T12:48:00", the first `digits` digits of the nanoseconds, and "Z".
 std::string to_text(chrono::sys_seconds at, std::int64_t nanoseconds, int digits) {
     const auto day = chrono::floor<chrono::days>(at);
     const chrono::year_month_day date{day};

@@ -6,7 +6,7 @@
 
 namespace callsign {
 
-// Not boost's string_generator: it throws on bad input and lets braces and bare hex through.
+// Not boost's string_generator: it throws on bad input and accepts braces and plain hex digits.
 std::optional<uuid> parse_uuid(std::string_view text) noexcept {
     if (text.size() != 36) return std::nullopt;
     uuid id{};

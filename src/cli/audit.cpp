@@ -1,4 +1,4 @@
-// `callsign audit`: who changed what.
+// `callsign audit`: shows the audit log.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"

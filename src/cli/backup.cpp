@@ -1,5 +1,5 @@
-// `callsign backup DIR` asks a running server; `callsign restore DIR` works on the files, while
-// none runs.
+// `callsign backup DIR` sends a request to a running server; `callsign restore DIR` works on the
+// files, while none runs.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -16,7 +16,7 @@ namespace callsign::cli {
 namespace {
 
 constexpr const char* backups_target = "/v1/admin/backups";
-// Of a large store on a slow disk.
+// For a large store on a slow disk.
 constexpr milliseconds backup_patience = std::chrono::hours{24};
 
 void tell_backup(session& s, progress_line& line) {
@@ -24,7 +24,7 @@ void tell_backup(session& s, progress_line& line) {
     try {
         session::read(s.ask(verb::get, backups_target), status);
     } catch (const failure&) {
-        return;  // the request beside it says what is wrong
+        return;  // the parallel request reports the error
     }
     if (!status.running() || status.total() == 0) return;
     line.show(std::to_string(100 * status.copied() / status.total()) + " % copied");
@@ -35,7 +35,7 @@ void tell_backup(session& s, progress_line& line) {
 void make_backup(session& s, const std::filesystem::path& dir) {
     v1::MakeBackup body;
     body.set_directory(std::filesystem::absolute(dir).lexically_normal().string());
-    s.ask(verb::get, backups_target);  // finds the server, before there are two who look for it
+    s.ask(verb::get, backups_target);  // finds the server, before two threads use the session
     auto done = std::async(std::launch::async, [&] {
         return s.ask(verb::post, backups_target, &body, backup_patience);
     });

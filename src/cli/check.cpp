@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-// A wrong clock once, or one that is wrong now. No promise is broken, so it is no fault.
+// The clock was wrong once, or is wrong now. No invariant is violated, so this is no error.
 std::string clock_note(const check_report& report, time_point now) {
     constexpr milliseconds noticed = std::chrono::minutes{1};
     if (report.last_moment < now + noticed) return {};
@@ -42,7 +42,7 @@ std::string report_json(const check_report& report, std::string note) {
     return json::serialize(all);
 }
 
-// Nothing is broken, and what the device had is still on the device.
+// No invariant is violated, and the device still has what it had.
 void show_incomplete(session& s, const check_report& report) {
     if (report.incomplete_count == 0) return;
     std::vector<row> rows;

@@ -20,7 +20,7 @@ namespace callsign::cli {
 namespace {
 
 void fill_from_system(std::span<std::uint8_t> bytes) {
-    // Up to 256 bytes come whole or not at all.
+    // Up to 256 bytes are returned as a whole or not at all.
     if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
         throw failure("cannot read random bytes from the system");
     }
@@ -31,7 +31,7 @@ std::filesystem::path this_program() {
     return std::filesystem::read_symlink("/proc/self/exe", unknown);
 }
 
-// Some terminals were never told how wide they are.
+// Some terminals do not know their width.
 std::size_t columns_of_terminal() {
     winsize size{};
     const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The few colours that answers have on a terminal.
+// The colours of output on a terminal.
 
 #include "session.hpp"
 
@@ -10,18 +10,18 @@ namespace callsign::cli {
 
 enum class color { red, yellow, green, bold };
 
-// When there are any: what --color says.
+// When to use colours: the value of --color.
 enum class color_choice { automatic, always, never };
 
-// On standard output, or on standard error. By itself on a terminal alone, and not where NO_COLOR
-// is set (no-color.org) or the terminal has none (TERM=dumb).
+// Return whether standard output or standard error has colours. `automatic`: only on a terminal,
+// unless NO_COLOR is set (no-color.org) or the terminal has none (TERM=dumb).
 bool colors_out(const surroundings& around, color_choice choice);
 bool colors_err(const surroundings& around, color_choice choice);
 
-// `text` in that colour, if there are colours.
+// Returns `text`, in that colour if `colors` is true.
 std::string colored(bool colors, color as, std::string_view text);
 
-// "auto", "always" or "never".
+// Parses "auto", "always" or "never".
 color_choice color_choice_of(std::string_view word);
 
 }  // namespace callsign::cli

@@ -122,7 +122,7 @@ void confirm(session& s, bool yes, const std::string& question, const std::strin
     const surroundings& around = s.around();
     if (yes) return;
     if (!around.in_is_terminal || !around.err_is_terminal) {
-        throw failure(consequence + ": say --yes", exit_status::not_understood);
+        throw failure(consequence + ": use --yes", exit_status::not_understood);
     }
     around.err << question << " [y/N] " << std::flush;
     std::string answer;
@@ -239,7 +239,7 @@ void open_account(session& s, const std::string& account, bool open) {
 
 namespace {
 
-// How much it is, people see before they say yes. Nobody is there to see it without a terminal.
+// Shows the user how much is deleted before they confirm. Without a terminal there is no question.
 std::string deletion_question(session& s, const std::string& account) {
     const surroundings& around = s.around();
     if (!around.in_is_terminal || !around.err_is_terminal) return {};
@@ -346,7 +346,7 @@ void revoke_device(session& s, const std::string& account, const std::string& na
             "revoking a device cannot be undone");
     const auto list =
         s.ask_pages(account_path(account, "/devices"), no_limit, &v1::DeviceList::devices_size);
-    // The one that has the name now; else the last that had it, since revoking twice is no fault.
+    // The device that has the name now, or the last that had it: revoking again is no error.
     const v1::Device* found = nullptr;
     for (const v1::Device& d : list.devices()) {
         if (d.name() == name && (!found || found->has_revoked_at())) found = &d;
@@ -409,7 +409,7 @@ void list_series(session& s, const std::string& account) {
 
 namespace {
 
-// Clients make slots; no command does.
+// Clients create slots; no command does.
 std::string no_slots(const slot_filter& filter) {
     if (filter.state.empty() && filter.account.empty()) {
         return "No slots. POST /v1/tasks creates one.";
@@ -432,7 +432,7 @@ void list_slots(session& s, const slot_filter& filter) {
 
 namespace {
 
-// Of one class of accounts: its window and why, how retries are, and what others would have done.
+// Shows the window of a class of accounts: reason, retries, and what other windows would have done.
 void show_window(std::ostream& out, const v1::ReaperWindow& w) {
     out << "\nAccounts " << printable(w.accounts()) << ":\n";
     print_fields(out, {{"window", w.window()},

@@ -1,5 +1,5 @@
-// `callsign doctor`: main looks at what the server stands on; here the server is asked, and what
-// was found is shown.
+// `callsign doctor`: main examines configuration and environment; this file queries the server and
+// shows the findings.
 
 #include "callsign/v1/callsign.pb.h"
 #include "color.hpp"
@@ -17,9 +17,9 @@ namespace {
 
 namespace json = boost::json;
 
-// A server that is not well is not waited for.
+// A server that does not respond is not waited for.
 constexpr const char* doctor_timeout = "10s";
-// Of held series so many are named, and of so many accounts they are asked for.
+// Maximum number of held series shown, and of accounts searched for them.
 constexpr std::size_t held_max = 10;
 constexpr std::int64_t accounts_max = 1000;
 std::vector<held_series> held_of(session& s) {
@@ -46,7 +46,7 @@ std::string first_line_of_error(const std::exception& e) {
     return text.substr(0, text.find('\n'));
 }
 
-// As /readyz says.
+// Returns why /readyz does not return 200; empty: it does.
 std::string why_not_ready(session& s) {
     try {
         s.ask(verb::get, "/readyz");
@@ -92,7 +92,7 @@ color color_of(verdict v) {
     return v == verdict::warning ? color::yellow : color::green;
 }
 
-// One line each: what, how it is, what was found, what to do.
+// One line each: verdict, check, finding, advice.
 void show_diagnoses(session& s, const std::vector<diagnosis>& all) {
     const bool colors = colors_out(s.around(), color_choice_of(s.options().color));
     std::size_t longest = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// How a command ends early: with a sentence for people and an exit status. Thrown by whatever finds
-// out and caught once, in run(); the program does one thing and has nothing to clean up.
+// Ends a command with a sentence for the user and an exit status. Thrown where an error is found
+// and caught once, in run(); there is nothing to clean up.
 
 #include <stdexcept>
 #include <string>
@@ -21,19 +21,19 @@ class failure : public std::runtime_error {
     exit_status status_;
 };
 
-// The time given was over before there was a whole answer.
+// The timeout passed before there was a complete response.
 class too_late : public failure {
   public:
     using failure::failure;
 };
 
-// The server has understood, and says no: to this, not to everything.
+// The server rejected this request; others may succeed.
 class refusal : public failure {
   public:
     refusal(const std::string& sentence, std::string answer)
         : failure(sentence), answer_(std::move(answer)) {}
 
-    // The problem, as the server wrote it.
+    // The problem, as the server sent it.
     const std::string& answer() const noexcept { return answer_; }
 
   private:

@@ -1,4 +1,4 @@
-// `callsign hook on-add` and `on-modify`: what Taskwarrior runs for each task it writes.
+// `callsign hook on-add` and `on-modify`, which Taskwarrior runs for each task it writes.
 
 #include "hook.hpp"
 
@@ -29,12 +29,12 @@ hook_input read_hook_input(std::istream& in, hook_event event) {
     if (event == hook_event::add) return input;
     input.before = input.task;
     std::string second;
-    // One line alone is taken for the task: better that than none.
+    // A single line is taken for the task, which is better than no task.
     if (std::getline(in, second)) input.task = std::move(second);
     return input;
 }
 
-// The task, and one line for people that Taskwarrior cannot take for another task.
+// Prints the task, and one line for the user that Taskwarrior cannot take for a task.
 void answer_taskwarrior(std::ostream& out, const std::string& task, const std::string& feedback) {
     if (!task.empty()) out << task << '\n';
     std::string line = printable(feedback.substr(0, feedback.find('\n')));
@@ -43,7 +43,7 @@ void answer_taskwarrior(std::ostream& out, const std::string& task, const std::s
     out.flush();
 }
 
-// What Taskwarrior has passed as NAME:VALUE.
+// Returns the value that Taskwarrior passed as NAME:VALUE.
 std::string word(const hook_choice& choice, std::string_view name) {
     for (const std::string& each : choice.words) {
         if (each.starts_with(name)) return each.substr(name.size());
@@ -51,7 +51,7 @@ std::string word(const hook_choice& choice, std::string_view name) {
     return {};
 }
 
-// One task on its way through a hook.
+// A task in a hook.
 class task_hook {
   public:
     task_hook(const session& s, hook_event event, const hook_choice& choice, hook_input input)
@@ -80,7 +80,7 @@ class task_hook {
     const std::string& feedback() const noexcept { return feedback_; }
 
   private:
-    // Not asked of `task`, which waits for this hook.
+    // `task` cannot be run to find it: it waits for this hook.
     std::filesystem::path find_data_dir() const {
         for (const std::string& dir :
              {word(choice_, "data:"), choice_.data_dir, variable(session_.around(), "TASKDATA")}) {
@@ -103,7 +103,7 @@ class task_hook {
         feedback_ = key;
     }
 
-    // As it was before, if it had one.
+    // Keeps the key that the task had before, if any.
     bool keep_key(task_line& task) {
         const auto before = task_line::parse(input_.before);
         if (!before || !before->has(attribute_)) return false;
@@ -140,9 +140,8 @@ class task_hook {
         throw failure("the timeout must be a duration such as 1s, not " + settings.timeout);
     }
 
-    // Taskwarrior copies all attributes of a task to its duplicates and recurrences: without the
-    // server's word a key that is new here is not this task's. An import brings what its owner
-    // wants.
+    // Removes a key that the server has not confirmed: Taskwarrior copies all attributes to
+    // duplicates and recurrences, so a new key may be another task's. An import keeps the user's.
     void take_off_a_key_of_another(task_line& task) const {
         if (attribute_.empty() || word(choice_, "command:") == "import") return;
         task.remove(attribute_);
@@ -165,7 +164,7 @@ class task_hook {
     const hook_choice& choice_;
     hook_input input_;
     const std::filesystem::path data_dir_;
-    std::string attribute_;  // once it is known
+    std::string attribute_;  // set once it is known
     std::string feedback_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The keys of an opaque account's tasks: the hooks its Taskwarriors run, what is made up for later,
-// and how the hooks get there. Taskwarrior refuses what a hook fails on, so a hook lets its task
-// pass whatever happens, and waits for nothing longer than its time.
+// Keys of an opaque account's tasks: Taskwarrior's hooks, catching up later, and the installation
+// of the hooks. Taskwarrior rejects a task if a hook fails, so a hook always passes the task on,
+// and never waits longer than its timeout.
 
 #include "session.hpp"
 
@@ -14,10 +14,10 @@ namespace callsign::cli {
 
 enum class hook_event : std::uint8_t { add, modify };
 
-// What is empty is not said.
+// Empty members are not set.
 struct hook_choice {
     std::vector<std::string> words;  // as Taskwarrior passes them: api:2 ... data:DIR ...
-    std::string data_dir;            // Taskwarrior's
+    std::string data_dir;            // Taskwarrior's data directory
     std::string attribute;
     std::string task_program = "task";
     std::string token_file;
@@ -26,26 +26,26 @@ struct hook_choice {
     bool yes = false;
 };
 
-// Of a command line, whether it is well-formed or not; nullopt: it is none of a hook.
+// Returns the hook in a command line, even a malformed one; nullopt: there is none.
 std::optional<hook_event> hook_event_of(const std::vector<std::string>& words);
 
-// Hook API 2: the task comes in as a line of JSON (before it, if it is modified, the one it was)
-// and goes out as one, with its key if the server gives one in time; then a line for people. A key
-// that is not the server's does not stay: copies of a task bring along that of another. Nothing
-// thrown once the task is read.
+// Hook API 2: reads the task as a line of JSON (preceded by its former state if it was modified)
+// and prints it, with its key if the server returns one in time, then a line for the user. A key
+// that is not from the server is removed, since copies of a task have the original's. Throws
+// nothing once the task is read.
 void run_hook(session& s, hook_event event, const hook_choice& choice);
 
-// The same when nothing is known but why it cannot be done.
+// As run_hook(), when it cannot be run: passes the task on with the reason.
 void let_pass(const surroundings& around, hook_event event, const std::string& why);
 
-// Gives those their keys that were without a server; with `all`, every task that has none or shares
-// one. No hook does that: Taskwarrior is at work while it runs.
+// Sets the keys of tasks that were created without a server; with `all`, of all tasks without a key
+// of their own. Not for hooks: Taskwarrior is working while they run.
 void catch_up(session& s, const hook_choice& choice);
 
-// Writes the hooks and what they go by into Taskwarrior's data directory.
+// Writes the hooks and their settings into Taskwarrior's data directory.
 void install_hooks(session& s, const hook_choice& choice);
 
-// Taskwarrior's, for those that it has not told: the choice, TASKDATA, what `task` says, ~/.task.
+// Returns Taskwarrior's data directory outside hooks: choice, TASKDATA, that of `task`, ~/.task.
 std::filesystem::path taskwarrior_data_dir(const session& s, const hook_choice& choice);
 
 }  // namespace callsign::cli

@@ -1,6 +1,6 @@
-// `callsign hook catch-up`: asks for the keys of tasks that were made without a server, and has
-// `task` set them. Run again after an interruption it goes on: the same task always gets the same
-// key, and a task is remembered until the key is on it.
+// `callsign hook catch-up`: requests the keys of tasks that were created without a server, and sets
+// them with `task`. Can be repeated after an interruption: a task always gets the same key, and
+// stays in the spool until it has the key.
 
 #include "failure.hpp"
 #include "hook.hpp"
@@ -21,20 +21,20 @@
 namespace callsign::cli {
 namespace {
 
-// A hook remembers its task before Taskwarrior has written it. What is not there after so long was
-// never written, or is gone.
+// A hook spools its task before Taskwarrior has written it. A task that does not exist after this
+// time was never written, or was deleted.
 constexpr milliseconds unseen_max = std::chrono::minutes{10};
-// A command line holds so many easily; of more, all tasks are looked at.
+// Maximum UUIDs on a command line; above it all tasks are exported.
 constexpr std::size_t export_uuids_max = 500;
 
 struct catch_up_counts {
     std::int64_t set = 0;
-    std::int64_t gone = 0;     // forgotten: there is no such task (any more)
-    std::int64_t waiting = 0;  // still remembered
-    std::int64_t refused = 0;  // of those
+    std::int64_t gone = 0;     // no longer spooled: no such task
+    std::int64_t waiting = 0;  // still spooled
+    std::int64_t refused = 0;  // of these
 };
 
-// What has to be known of a task that Taskwarrior exports.
+// What is needed of an exported task.
 struct known_task {
     uuid id{};
     std::string status;
@@ -125,7 +125,7 @@ class key_catcher {
         if (remembered_.contains(task.id)) forget(task.id);
     }
 
-    // Those that are deleted, and those that nobody has seen for long enough.
+    // Removes deleted tasks, and those that were not seen for long enough.
     void forget_gone(const std::vector<known_task>& tasks) {
         std::map<uuid, std::string> seen;
         for (const known_task& task : tasks) seen[task.id] = task.status;
@@ -147,7 +147,7 @@ class key_catcher {
         counts_.waiting = static_cast<std::int64_t>(remembered_.size());
     }
 
-    // "" among them: none is no key of one's own either.
+    // Returns keys of several tasks, and "": a task without a key has none of its own either.
     std::set<std::string> shared_keys(const std::vector<known_task>& tasks) const {
         if (!choice_.all) return {};
         std::set<std::string> once;
@@ -165,7 +165,7 @@ class key_catcher {
         }
         words.emplace_back("export");
         std::vector<known_task> tasks = read_known_tasks(run_task(words), settings_.attribute);
-        // In the order they were made, which is that of their numbers; `entry` has but seconds.
+        // In the order of creation, in which they are numbered; `entry` has seconds only.
         std::stable_sort(tasks.begin(), tasks.end(), [&](const known_task& x, const known_task& y) {
             return std::pair(x.entry, since(x.id)) < std::pair(y.entry, since(y.id));
         });
@@ -177,7 +177,7 @@ class key_catcher {
         return found == remembered_.end() ? time_point{} : found->second;
     }
 
-    // Nothing that it would ask, run or do besides, and nothing that its .taskrc might leave out.
+    // Avoids prompts, hooks and other actions, and settings in .taskrc that would hide tasks.
     std::string run_task(const std::vector<std::string>& words) const {
         std::vector<std::string> line{choice_.task_program,
                                       "rc.hooks=off",
@@ -229,7 +229,7 @@ void catch_up(session& s, const hook_choice& choice) {
     }
     show_caught_up(s, catcher.counts());
     if (catcher.counts().refused > 0) {
-        throw failure("the server gives no key to " + std::to_string(catcher.counts().refused) +
+        throw failure("the server assigns no key to " + std::to_string(catcher.counts().refused) +
                       " of the tasks");
     }
 }

@@ -1,4 +1,4 @@
-// `callsign hook install`: the hooks, and what they go by.
+// `callsign hook install`: writes the hooks and their settings.
 
 #include "commands.hpp"
 #include "failure.hpp"
@@ -22,14 +22,14 @@ namespace {
 
 constexpr std::string_view mark_of_ours = "# Written by callsign hook install.";
 
-// As one word for sh.
+// Quotes a word for sh.
 std::string in_sh_quotes(std::string_view text) {
     std::string quoted = "'";
     for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
 }
 
-// Whatever becomes of the program (moved away, its libraries gone, killed), the task passes.
+// The task passes whatever happens to the program (moved, libraries missing, killed).
 std::string hook_script(const std::filesystem::path& program, const std::string& event) {
     const char* const as_it_came =
         event == "on-add" ? R"("$input")" : R"($(printf '%s\n' "$input" | tail -n 1))";
@@ -55,7 +55,7 @@ bool is_of_others(const std::filesystem::path& file) {
     return read_all(in).find(mark_of_ours) == std::string::npos;
 }
 
-// Not from the command line, which other users of the machine can see.
+// Not from the command line, which other users of the host can see.
 std::string read_token(const session& s, const hook_choice& choice) {
     if (choice.token_file.empty()) return variable(s.around(), "CALLSIGN_TOKEN");
     const std::string text = read_input(s.around(), choice.token_file);
@@ -64,7 +64,7 @@ std::string read_token(const session& s, const hook_choice& choice) {
     return token;
 }
 
-// What was said at this installation, else at the one before.
+// Returns the settings of this installation, or else those of the previous one.
 key_settings choose_settings(const session& s, const hook_choice& choice,
                              const std::filesystem::path& data_dir) {
     const global_options& given = s.options();
@@ -72,7 +72,7 @@ key_settings choose_settings(const session& s, const hook_choice& choice,
     std::string url = given.url.empty() ? variable(s.around(), "CALLSIGN_URL") : given.url;
     if (url.empty()) url = settings.url.empty() ? default_url : settings.url;
     if (url != settings.url) {
-        // What was trusted with the one is not for the other.
+        // The former URL's token and settings are not for another URL.
         settings.token.clear();
         settings.insecure = false;
         settings.ca_file.clear();
@@ -84,7 +84,7 @@ key_settings choose_settings(const session& s, const hook_choice& choice,
         throw failure("no write token of the account: use --token-file or CALLSIGN_TOKEN",
                       exit_status::not_understood);
     }
-    // Hooks run wherever somebody calls `task`.
+    // Absolute, since hooks run in any directory.
     const std::string ca_file = ca_file_of(s.around(), given);
     if (!ca_file.empty()) settings.ca_file = std::filesystem::absolute(ca_file).string();
     settings.insecure = settings.insecure || given.insecure;
@@ -115,7 +115,7 @@ std::filesystem::path taskwarrior_data_dir(const session& s, const hook_choice& 
                                 "rc.data.location"});
         if (done.status == 0) said = first_line_of(done.out);
     } catch (const failure&) {
-        // There is no Taskwarrior yet.
+        // Taskwarrior is not installed yet.
     }
     if (said.starts_with("~/")) return home / said.substr(2);
     return said.empty() ? home / ".task" : std::filesystem::path(said);

@@ -35,7 +35,7 @@ net::http_call call_of(const server_url& server, const http_call& call) {
     return out;
 }
 
-// Of a file that cannot be read, why; of one that can, what TLS says of it.
+// Returns why a file cannot be read, or else the TLS error.
 std::string reason_of(const std::string& file, const boost::system::error_code& error) {
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return file_trouble(file, errno);
@@ -66,33 +66,33 @@ bool is_loopback_host(const std::string& host) {
     if (host == "localhost") return true;
     boost::system::error_code not_an_address;
     const auto address = boost::asio::ip::make_address(host, not_an_address);
-    // Nobody else can be meant by the address that stands for none.
+    // The unspecified address can only mean this host.
     return !not_an_address && (address.is_loopback() || address.is_unspecified());
 }
 
-// "localhost:8090", ":8090" and "example.org" as URLs; what has a scheme as it is. What leaves this
-// machine is encrypted, unless somebody says http://.
+// Returns "localhost:8090", ":8090" and "example.org" as URLs; keeps a given scheme. Other hosts
+// get https unless http:// is given.
 std::string with_scheme(std::string_view text) {
     if (text.find("://") != text.npos) return std::string(text);
     std::string rest(text);
     if (rest.starts_with(':')) rest.insert(0, "127.0.0.1");
     const auto slash = std::min(rest.find('/'), rest.size());
     const std::string authority = rest.substr(0, slash);
-    // A colon within brackets is none of a port.
+    // A colon within brackets does not begin a port.
     const auto colon = authority.rfind(':');
     const bool has_port = colon != authority.npos && authority.find(']', colon) == authority.npos;
     std::string host = has_port ? authority.substr(0, colon) : authority;
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
     if (!is_loopback_host(host)) return "https://" + rest;
-    // Where callsignd listens if nobody says anything.
+    // The default port of callsignd.
     if (!has_port) rest.insert(slash, ":8080");
     return "http://" + rest;
 }
 
 }  // namespace
 
-// Boost.URL 1.81 reads "http://h:x" as a path without its slash and does not bound the port, so
-// both are looked at here.
+// Boost.URL 1.81 reads "http://h:x" as a path without its slash and does not limit the port, so
+// both are checked here.
 server_url parse_server_url(std::string_view given) {
     const std::string text = with_scheme(given);
     const auto parsed = boost::urls::parse_uri(text);

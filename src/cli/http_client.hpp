@@ -1,6 +1,6 @@
 #pragma once
-// How the commands use the HTTP client of net: the server's URL, a request and its answer on a
-// connection of its own, and what went wrong in a sentence.
+// HTTP for the commands, with net's client: the server's URL, a request on a connection of its own,
+// and errors as sentences.
 
 #include <callsign/base/time.hpp>
 
@@ -20,17 +20,17 @@ struct server_url {
     std::string base;  // path before /v1, without the closing slash; usually empty
     std::string text;  // as given, for messages
     bool tls = false;
-    std::string ca_file{};  // who may vouch for it besides those the system trusts; PEM
-    // A server of this machine, which is known by what it holds here: what its certificate says of
-    // names does not matter.
+    std::string ca_file{};  // PEM file with additional CA certificates
+    // A server on this host, identified by its data directory: the names in its certificate do not
+    // matter.
     bool is_known = false;
 };
 
-// http[s]://HOST[:PORT][/BASE], or without the scheme: http for this machine, whose port is 8080
-// then, https for any other; :PORT is this machine's. Throws failure for anything else.
+// Parses http[s]://HOST[:PORT][/BASE], also without the scheme: http for this host (port 8080),
+// https for others; :PORT is on this host. Throws failure for anything else.
 server_url parse_server_url(std::string_view text);
 
-// What is said to it does not leave this machine.
+// Returns whether requests to it stay on this host.
 bool is_loopback(const server_url& server);
 
 struct http_call {
@@ -48,11 +48,11 @@ struct http_answer {
     std::string body;
 };
 
-// Throws failure when no whole answer comes within `patience` (too_late, then), and says whether
-// the server may have acted all the same. A name is looked up in the system's own time.
+// Throws failure if there is no complete response within `patience` (then too_late), with whether
+// the server may have acted. Name resolution is not covered by `patience`.
 http_answer exchange(const server_url& server, const http_call& call, milliseconds patience);
 
-// Everything but unreserved characters as %XX: fit for a path segment or a query value.
+// Encodes all but unreserved characters as %XX, for a path segment or a query value.
 std::string percent_encode(std::string_view text);
 
 }  // namespace callsign::cli

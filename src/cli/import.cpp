@@ -1,8 +1,8 @@
-// `callsign import taskchampion-sync-server FILE`: each client's chain in its order, then its
-// snapshot, through the operator's API. What is there already is left alone, so it can be run
-// again, after an interruption or to fetch what came since. A client whose account has gone its own
-// way here is left as it is, of one whose history is not whole in the file what can be is imported;
-// both are named, and the others go on.
+// `callsign import taskchampion-sync-server FILE`: imports each client's chain in order, then its
+// snapshot, through the admin API. What exists already is left alone, so the command can be
+// repeated after an interruption or for newer versions. A client whose history differs here is not
+// changed; one whose history in the file is incomplete is imported as far as possible. Both are
+// reported, and the others are imported.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -22,12 +22,12 @@ struct import_counts {
     std::int64_t versions = 0;
     std::int64_t versions_there = 0;
     std::int64_t snapshots = 0;
-    std::int64_t managed = 0;  // clients left as they are: the account is managed by now
-    std::int64_t refused = 0;  // clients whose history here has gone another way
-    std::int64_t broken = 0;   // clients whose history in the file is not whole or cannot be read
+    std::int64_t managed = 0;  // clients not imported: the account is managed by now
+    std::int64_t refused = 0;  // clients whose history differs here
+    std::int64_t broken = 0;   // clients whose history in the file is incomplete or unreadable
 };
 
-// Client ids open accounts, so people are shown the account's name.
+// Client IDs are credentials, so the user sees account names.
 class importer {
   public:
     importer(session& s, taskchampion_file& file, const import_choice& choice)
@@ -61,7 +61,7 @@ class importer {
         return clients;
     }
 
-    // Under its name from the beginning: one that is taken is refused before anything is there.
+    // Created with its name: if that is taken, it is rejected before anything is imported.
     void make_named(const taskchampion_file::client& client) {
         if (choice_.account.empty()) return;
         v1::CreateAccount wanted;
@@ -78,7 +78,7 @@ class importer {
         }
     }
 
-    // One that was there already is called after its client id, and its tasks TASK-1 and so on.
+    // Renames an existing account, which is named after its client ID and has TASK-1 and so on.
     void give_names(v1::Client& known) {
         if (!choice_.prefix.empty()) {
             v1::Account made;
@@ -121,7 +121,7 @@ class importer {
             ++counts_.refused;
             say(who + ": " + no.what());
         } catch (const failure&) {
-            throw;  // of the server, for all clients
+            throw;  // an error of the server, for all clients
         } catch (const std::runtime_error& broken) {
             ++counts_.broken;
             say(who + ": " + broken.what());
@@ -156,7 +156,7 @@ class importer {
                std::ranges::any_of(chain, [&](const auto& l) { return l.version == version; });
     }
 
-    // Where to go on: behind the server's last version, if the file has it.
+    // Returns where to continue: after the server's last version, if the file has it.
     static std::vector<taskchampion_file::link>::const_iterator first_missing(
         const std::vector<taskchampion_file::link>& chain, const v1::Client& known) {
         const auto last = parse_uuid(known.last_version());

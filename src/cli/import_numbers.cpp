@@ -1,6 +1,6 @@
-// `callsign import numbers FILE --account ACCOUNT`: all of the table is read and checked, by the
-// server too, before any of it is taken. Rows that are there are left alone, so it can be run again
-// after an interruption.
+// `callsign import numbers FILE --account ACCOUNT`: the whole table is read and checked, by the
+// server too, before any row is imported. Existing rows are left alone, so the command can be
+// repeated after an interruption.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -24,7 +24,7 @@
 namespace callsign::cli {
 namespace {
 
-// Of one request: what the server takes, and well below the body it takes.
+// Limits of a request: the server's, and well below its body limit.
 constexpr int request_rows_max = 250;
 constexpr std::size_t request_bytes_max = std::size_t{512} * 1024;
 
@@ -40,7 +40,7 @@ struct placed_row {
     throw failure(text);
 }
 
-// In the order of series, periods and numbers, in which they are taken.
+// Returns rows in the order of import: by series, period and number.
 std::vector<placed_row> place_rows(session& s, const std::string& account,
                                    std::vector<numbered_row> rows) {
     const auto list =
@@ -89,7 +89,7 @@ v1::NumberedTask row_message(const placed_row& p) {
     return message;
 }
 
-// The first of the rows that go into one request, at least one, if there is one.
+// Returns as many of the first rows as fit into one request, at least one if there is one.
 v1::ImportNumbers batch_of(std::span<const placed_row> left) {
     v1::ImportNumbers batch;
     std::size_t bytes = 0;
@@ -103,8 +103,8 @@ v1::ImportNumbers batch_of(std::span<const placed_row> left) {
     return batch;
 }
 
-// "rows[12]": line 40 of the file, if that is row 12 of the request. As it is, if it is no such
-// name.
+// Returns "line 40" for "rows[12]", if row 12 of the request is in that line of the file; other
+// names unchanged.
 std::string line_of(std::string_view field, std::span<const placed_row> rows) {
     constexpr std::string_view start = "rows[";
     std::size_t row = 0;
@@ -113,7 +113,7 @@ std::string line_of(std::string_view field, std::span<const placed_row> rows) {
     return row < rows.size() ? "line " + std::to_string(rows[row].row.line) : std::string(field);
 }
 
-// What stands in the way of these rows, by line; the server has taken none of them.
+// Adds the errors of a rejected request by line; the server has imported none of its rows.
 void collect_row_faults(const refusal& no, std::span<const placed_row> rows,
                         std::vector<std::string>& faults) {
     v1::Problem problem;
@@ -129,7 +129,7 @@ struct row_counts {
     std::int64_t there_already = 0;
 };
 
-// Without rows one request goes all the same: the account may not be there.
+// Sends a request even without rows: the account may not exist.
 row_counts send_rows(session& s, const std::string& account, std::span<const placed_row> left,
                      bool check_only, std::vector<std::string>& faults) {
     row_counts sum;

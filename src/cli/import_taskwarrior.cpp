@@ -1,7 +1,7 @@
-// `callsign import taskwarrior FILE --account ACCOUNT`: all of an export is read and checked before
-// any of it is sent, and its keys, if they are to be kept, by the server before any of it is taken.
-// Tasks that are there and whole are left alone, so it can be run again, after an interruption or
-// with a newer export.
+// `callsign import taskwarrior FILE --account ACCOUNT`: the whole export is read and checked before
+// any task is sent, and keys to be kept are checked by the server before any is imported. Existing
+// complete tasks are left alone, so the command can be repeated after an interruption or with a
+// newer export.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -27,11 +27,11 @@
 namespace callsign::cli {
 namespace {
 
-// Of one request: what the server takes, and well below the body it takes.
+// Limits of a request: the server's, and well below its body limit.
 constexpr int batch_tasks_max = 500;
 constexpr std::size_t batch_bytes_max = std::size_t{512} * 1024;
-// Of one task, so that a request can hold it: http.body_bytes_max by default, but for what is
-// around it.
+// Maximum per task, so that a request can hold it: the default of http.body_bytes_max, less the
+// rest of the request.
 constexpr std::size_t task_bytes_sent_max = (std::size_t{1} << 20) - 256;
 
 [[noreturn]] void refuse_export(std::string text, const std::vector<std::string>& faults) {
@@ -39,7 +39,7 @@ constexpr std::size_t task_bytes_sent_max = (std::size_t{1} << 20) - 256;
     throw failure(text);
 }
 
-// A task as it is sent. With keys, the number before its own in the export goes with it.
+// A task to be sent. With keys, `after` is the number before its own in the export.
 struct placed_task {
     const exported_task* task;
     std::optional<task_key> key{};
@@ -59,7 +59,7 @@ std::size_t bytes_of(const v1::ImportedTask& message) {
     return wire::encode(wire::format::json, message).size();
 }
 
-// What the server would refuse_export when those before are in.
+// Finds errors for which the server would reject a batch after it has imported earlier ones.
 void check_tasks(taskwarrior_export& read) {
     for (const exported_task& task : read.tasks) {
         for (const task_fault& each : faults_of(task.attributes)) {
@@ -83,7 +83,7 @@ taskwarrior_export read_checked(const surroundings& around, const std::string& f
     return read;
 }
 
-// Takes as many off the tasks as go into one request, at least one.
+// Takes as many tasks as fit into one request, at least one.
 v1::ImportTasks take_batch(std::span<const placed_task>& left) {
     v1::ImportTasks batch;
     std::size_t bytes = 0;
@@ -106,8 +106,8 @@ struct totals {
     std::int64_t keys_kept = 0;
 };
 
-// In the order in which they are sent: those with keys in the order of these, behind them the
-// others. Throws failure: one key is two tasks'.
+// Returns the tasks in the order of sending: by key, then those without one. Throws failure if two
+// tasks have the same key.
 std::vector<placed_task> place_tasks(const taskwarrior_export& read,
                                      const std::string& key_attribute) {
     std::vector<placed_task> all;
@@ -138,7 +138,7 @@ std::vector<placed_task> place_tasks(const taskwarrior_export& read,
     return all;
 }
 
-// Of a refused request, by task. A series that is missing is named once, with how many need it.
+// Adds the errors of a rejected request by task. A missing series is reported once, with a count.
 void collect_task_faults(const refusal& no, std::span<const placed_task> tasks,
                          std::map<std::string, std::int64_t>& missing,
                          std::vector<std::string>& faults) {
@@ -162,7 +162,7 @@ void collect_task_faults(const refusal& no, std::span<const placed_task> tasks,
     }
 }
 
-// Without tasks one request goes all the same: the account may not be there.
+// Sends a request even without tasks: the account may not exist.
 totals send_all(session& s, const std::string& account, std::span<const placed_task> left,
                 const v1::ImportTasks& how) {
     const std::string target = account_path(account, "/import");
@@ -208,7 +208,7 @@ v1::ImportTasks keys_to_be(bool checked_only) {
     return how;
 }
 
-// The attribute that the server has keys in. The account may not be there.
+// Returns the server's key attribute. The account may not exist.
 std::string key_attribute_of(session& s, const std::string& account) {
     const v1::ImportTasks none = keys_to_be(true);
     v1::ImportTasksResult result;
@@ -220,7 +220,7 @@ std::string key_attribute_of(session& s, const std::string& account) {
     return result.key_attribute();
 }
 
-// What an export has brought is all that will come: held series go on behind it.
+// Held series are resumed after the numbers of the export, which is complete.
 void resume_held(session& s, const std::string& account) {
     const auto list =
         s.ask_pages(account_path(account, "/series"), std::numeric_limits<std::int64_t>::max(),
@@ -235,12 +235,12 @@ void resume_held(session& s, const std::string& account) {
     }
 }
 
-// All keys are looked at before the first task is taken.
+// All keys are checked before the first task is imported.
 totals send_with_keys(session& s, const std::string& account, const taskwarrior_export& read) {
     const std::vector<placed_task> tasks = place_tasks(read, key_attribute_of(s, account));
     send_all(s, account, tasks, keys_to_be(true));
     const totals sum = send_all(s, account, tasks, keys_to_be(false));
-    // Tasks that have no key get theirs by this, too.
+    // This also numbers tasks without a key.
     resume_held(s, account);
     return sum;
 }

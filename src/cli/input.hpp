@@ -1,5 +1,5 @@
 #pragma once
-// What a command reads from a file, or from standard input.
+// Input of a command.
 
 #include "run.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace callsign::cli {
 
-// All of it; "-" is standard input. Throws failure.
+// Returns the whole file; "-" is standard input. Throws failure.
 std::string read_input(const surroundings& around, const std::string& file);
 
 }  // namespace callsign::cli

@@ -9,7 +9,7 @@
 namespace callsign::cli {
 namespace {
 
-// A member of the answer that is text; empty if it is none, or the answer is no object.
+// Returns a text member of the response; empty if it is no text, or the response no object.
 std::string text_in(const std::string& answer, boost::json::string_view name) {
     boost::json::error_code error;
     const boost::json::value read = boost::json::parse(answer, error);
@@ -19,13 +19,13 @@ std::string text_in(const std::string& answer, boost::json::string_view name) {
     return text ? std::string(text->data(), text->size()) : std::string();
 }
 
-// Who has another token, or comes again later, may be given the key; else it is this task.
+// Returns whether the status is about this task: another token, or a retry, would not help.
 bool is_refusal(unsigned status) {
     return status >= 400 && status < 500 && status != 401 && status != 403 && status != 408 &&
            status != 429;
 }
 
-// As it is to be said and typed: what somebody else's server answers is not put on tasks.
+// Accepts only the usual spelling of a key: another server's response must not get onto tasks.
 bool is_key(const std::string& text) {
     const auto ref = parse_task_ref(text);
     return ref && std::holds_alternative<task_key>(*ref) && to_string(*ref) == text;
@@ -36,7 +36,7 @@ bool is_key(const std::string& text) {
 account_is_managed::account_is_managed()
     : failure("the account is managed: `task sync` delivers its keys; remove the hooks") {}
 
-// Of the receipt no more is read than is used, so that one of a later server will do.
+// Reads only what is needed of the receipt, for compatibility with later servers.
 std::string ask_for_key(const std::function<http_answer(const http_call&)>& exchange,
                         const key_server& server, const uuid& task, const std::string& project) {
     v1::CreateKey body;

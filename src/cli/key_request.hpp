@@ -1,5 +1,5 @@
 #pragma once
-// `POST /v1/keys`: the key of a task that the server cannot see.
+// `POST /v1/keys`: the key of a task that the server cannot read.
 
 #include "failure.hpp"
 #include "key_settings.hpp"
@@ -11,14 +11,14 @@
 
 namespace callsign::cli {
 
-// The server can see the account's tasks, and their keys come with `task sync`.
+// The server can read the account's tasks, and their keys come with `task sync`.
 class account_is_managed : public failure {
   public:
     account_is_managed();
 };
 
-// The project says which series the number is of, as long as the task has none. Throws failure; for
-// what is wrong with this task alone, refusal.
+// `project` chooses the series while the task has no number. Throws failure, or refusal if the
+// error concerns only this task.
 std::string ask_for_key(const std::function<http_answer(const http_call&)>& exchange,
                         const key_server& server, const uuid& task, const std::string& project);
 

@@ -14,7 +14,7 @@
 namespace callsign::cli {
 namespace {
 
-// False: there is no such name, or its value is none.
+// Returns false for an unknown name or an invalid value.
 bool set_one(key_settings& settings, std::string_view name, std::string_view value) {
     if (name == "insecure" || name == "project") {
         (name == "insecure" ? settings.insecure : settings.project) = value == "true";
@@ -53,7 +53,7 @@ key_settings read_key_settings(const std::filesystem::path& taskwarrior_data) {
         const bool is_understood =
             equals != line.npos &&
             set_one(settings, trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
-        // Its text is not repeated: it may be the token.
+        // The line's text is not repeated: it may be the token.
         if (!is_understood) {
             throw failure(file.string() + ": line " + std::to_string(number) +
                           " is not understood");
@@ -78,7 +78,7 @@ void write_key_settings(const std::filesystem::path& taskwarrior_data,
     write_output(settings_file(taskwarrior_data), text, perms::owner_read | perms::owner_write);
 }
 
-// As callsignd has it for `key_attribute`, which this is on the other side.
+// The rules of callsignd's `key_attribute`, which is the same attribute.
 void check_attribute(const std::string& attribute) {
     constexpr std::array<std::string_view, 26> taken{
         "annotations", "depends", "description", "due",      "end",    "entry",    "id",

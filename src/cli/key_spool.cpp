@@ -17,7 +17,7 @@ namespace {
 
 constexpr milliseconds silence_lasts = std::chrono::seconds{10};
 
-// nullopt: the file is not there, or holds no time.
+// Returns nullopt if the file does not exist or has no time.
 std::optional<time_point> time_in(const std::filesystem::path& file) {
     std::ifstream in(file);
     std::string line;
@@ -25,7 +25,7 @@ std::optional<time_point> time_in(const std::filesystem::path& file) {
     return parse_rfc3339(line);
 }
 
-// What was made or removed in it is so for good.
+// Makes new and removed entries of the directory durable.
 void settle(const std::filesystem::path& dir) {
     const int fd = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
@@ -58,7 +58,7 @@ void key_spool::remember(const uuid& task, time_point now) const {
     if (fd < 0)
         throw failure("cannot write " + file.string() + ": " +
                       file_trouble(file, errno, file_use::making));
-    // That it is there is what counts: a full disk may have room for its name alone.
+    // Only the file's existence counts: a full disk may have space for its name alone.
     const std::string text = to_rfc3339(now) + "\n";
     [[maybe_unused]] const auto written = ::write(fd, text.data(), text.size());
     ::fsync(fd);
@@ -81,7 +81,7 @@ std::vector<key_spool::entry> key_spool::all() const {
          at.increment(error)) {
         const auto task = parse_uuid(at->path().filename().string());
         if (!task) continue;
-        // One without a time is as old as can be.
+        // An entry without a time counts as the oldest.
         entries.push_back({*task, time_in(at->path()).value_or(time_point{})});
     }
     if (error && error != std::errc::no_such_file_or_directory) {
@@ -97,14 +97,14 @@ void key_spool::note_silence(time_point now) const noexcept {
     try {
         std::ofstream(silence_file(), std::ios::trunc) << to_rfc3339(now) << '\n';
     } catch (const std::exception&) {
-        // The next one waits, too.
+        // The next hook waits, too.
     }
 }
 
 bool key_spool::was_silent(time_point now) const noexcept {
     try {
         const auto since = time_in(silence_file());
-        // A time to come is of a clock that has been put right since.
+        // A time in the future is from before a correction of the clock.
         return since && *since <= now && now < *since + silence_lasts;
     } catch (const std::exception&) {
         return false;

@@ -1,7 +1,7 @@
 #pragma once
-// The tasks that got no key because the server could not be asked: a file for each, named by its
-// UUID, in a folder of Taskwarrior's data directory. Two programs may work on it at once; a file is
-// made and removed whole, and there is nothing to repair.
+// Tasks that have no key because the server could not be reached: a file for each, named by its
+// UUID, in a directory below Taskwarrior's data directory. Two programs may use it concurrently:
+// files are created and removed atomically, and need no repair.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -15,20 +15,20 @@ class key_spool {
   public:
     struct entry {
         uuid task{};
-        time_point since;  // when it was first remembered
+        time_point since;  // when it was first spooled
     };
 
     explicit key_spool(const std::filesystem::path& taskwarrior_data);
 
-    // It is on disk when this returns. One that is remembered stays as it is. Throws failure.
+    // Durable on return. An existing entry is unchanged. Throws failure.
     void remember(const uuid& task, time_point now) const;
     // Throws failure.
     void forget(const uuid& task) const;
-    // The longest remembered first.
+    // Returns the oldest entries first.
     std::vector<entry> all() const;
 
-    // A server that is silent costs each task the whole of the wait, and hundreds may be on their
-    // way; so for a moment after one that waited for nothing the others do not wait.
+    // A server that does not respond costs each task the whole timeout, and there may be hundreds
+    // of tasks; so for a short time after one timeout the others do not wait.
     void note_silence(time_point now) const noexcept;
     bool was_silent(time_point now) const noexcept;
     void end_silence() const noexcept;

@@ -1,5 +1,5 @@
-// `callsign account manage ACCOUNT --secret-file F`: the server does it in one long request; how
-// far it has come is asked for beside it.
+// `callsign account manage ACCOUNT --secret-file F`: one long request to the server, with
+// concurrent requests for its progress.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -18,7 +18,7 @@ namespace callsign::cli {
 namespace {
 
 constexpr std::size_t secret_bytes_max = std::size_t{64} * 1024;
-// The whole of a history is opened: hours, for the largest.
+// A whole history is decrypted, which takes hours for the largest.
 constexpr milliseconds managing_patience = std::chrono::hours{24};
 
 }  // namespace
@@ -44,11 +44,11 @@ void tell_progress(session& s, const std::string& target, progress_line& line) {
     try {
         session::read(s.ask(verb::get, target), status);
     } catch (const failure&) {
-        return;  // the request beside it says what is wrong
+        return;  // the parallel request reports the error
     }
     if (!status.running()) return;
     line.show(std::to_string(status.opened()) + " of " + std::to_string(status.total()) +
-              " versions opened");
+              " versions decrypted");
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ void manage_account(session& s, const std::string& account, const std::string& s
     body.set_encryption_secret(read_secret(s, secret_file));
     const seal::wiped afterwards(*body.mutable_encryption_secret());
     const std::string target = account_path(account, "/manage");
-    s.ask(verb::get, target);  // finds the server, before there are two who look for it
+    s.ask(verb::get, target);  // finds the server, before two threads use the session
     auto done = std::async(std::launch::async,
                            [&] { return s.ask(verb::post, target, &body, managing_patience); });
     progress_line line(s.around());

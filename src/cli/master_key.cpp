@@ -1,4 +1,4 @@
-// `callsign master-key`. Keys go into the file and nowhere else.
+// `callsign master-key`. Keys are written to the file and nowhere else.
 
 #include "callsign/v1/callsign.pb.h"
 #include "commands.hpp"
@@ -21,7 +21,7 @@ std::string whole_path(const std::string& name) {
     return std::filesystem::absolute(name).lexically_normal().string();
 }
 
-// At once after what set errno.
+// Requires: called at once after what set errno.
 void throw_if(const std::optional<seal::master_key_error>& error, const std::string& file) {
     const int why = errno;
     if (!error) return;
@@ -78,7 +78,7 @@ void drop_former_keys(session& s, const std::string& name) {
     if (ring.former() == 0) throw failure(file + ": contains no former master key");
     v1::ResealedSecrets done;
     session::read(s.ask(verb::post, "/v1/admin/master-key/reseal"), done);
-    // A server that was not restarted keeps on sealing under the former one.
+    // A server that was not restarted still encrypts with the former key.
     if (done.fingerprint() != ring.fingerprint()) {
         throw failure("the server does not use the first key of " + file +
                       ": restart it and retry; nothing was changed");

@@ -18,8 +18,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
     return names;
 }
 
-// Those that may be said to a command: its own, those of its groups, and those of the commands it
-// belongs to.
+// Returns a command's own options and those of its groups.
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
     std::vector<const CLI::Option*> all = app.get_options();
     for (const CLI::App* const each : app.get_subcommands({})) {
@@ -38,13 +37,13 @@ std::vector<std::string> names_of(const std::vector<const CLI::Option*>& options
     return names;
 }
 
-// The words one after the other, with the command that they have led to.
+// Reads the words in order, and follows them to a command.
 class reader {
   public:
     explicit reader(const CLI::App& app)
         : at_(&app), options_(options_of(app)), path_("callsign") {}
 
-    // Empty: nothing is wrong with this one.
+    // Returns the error of this word; empty: none.
     std::string read(const std::string& word) {
         if (is_value_) {
             is_value_ = false;
@@ -91,8 +90,8 @@ class reader {
     const CLI::App* at_;
     std::vector<const CLI::Option*> options_;
     std::string path_;
-    bool is_value_ = false;  // the next word is one
-    bool is_over_ = false;   // no options come any more
+    bool is_value_ = false;  // the next word is a value
+    bool is_over_ = false;   // only arguments follow
 };
 
 }  // namespace

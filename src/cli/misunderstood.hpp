@@ -1,5 +1,5 @@
 #pragma once
-// What is wrong with a command line, in a sentence for people.
+// Explains an invalid command line.
 
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@ class App;
 
 namespace callsign::cli {
 
-// Of words that `app` does not understand: the first command or option that there is not, with the
-// nearest that there is; else `otherwise`. With where to read more.
+// Returns the first command or option in `words` that does not exist, with the nearest one that
+// does, or `otherwise`; then the help to read.
 std::string what_is_wrong(const CLI::App& app, const std::vector<std::string>& words,
                           const std::string& otherwise);
 

@@ -14,7 +14,7 @@
 namespace callsign::cli {
 namespace {
 
-// Until all is there.
+// While the tasks are being moved.
 constexpr milliseconds between_looks{300};
 
 v1::Account account_in(const std::string& answer) {
@@ -64,7 +64,7 @@ void move_account_there(session& s, const std::string& account, const remote_cho
     confirm(s, yes,
             before_a_move +
                 ("Move account '" + printable(account) + "' to " + printable(choice.url) + " now?"),
-            "replicas must be synced before an account moves (docs/elsewhere.md, Moving)");
+            "replicas must be synced before an account moves (docs/remote-accounts.md, Moving)");
     v1::MoveAccount body;
     v1::RemoteServer& at = *body.mutable_remote();
     at.set_url(choice.url);

@@ -21,12 +21,12 @@ struct record {
     bool is_closed = true;  // false: a quote was never closed
 };
 
-// Records and their fields: quoted ones may hold commas, line ends and doubled quotes.
+// Reads records and their fields: quoted ones may have commas, line breaks and doubled quotes.
 class csv_reader {
   public:
     explicit csv_reader(std::string_view text) : rest_(without_byte_order_mark(text)) {}
 
-    // nullopt: that was all. Empty lines are none.
+    // Returns nullopt at the end. Skips empty lines.
     std::optional<record> next() {
         while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) take();
         if (rest_.empty()) return std::nullopt;
@@ -142,7 +142,7 @@ class file_reader {
         return prefix;
     }
 
-    // As REST has a description.
+    // The rules of a description in REST.
     std::string read_title(const record& r) {
         const std::string& title = field(r, "title");
         if (trimmed(title).empty()) {

@@ -1,5 +1,5 @@
 #pragma once
-// A table of tasks that have numbers, as CSV (RFC 4180, UTF-8), the names of its columns in its
+// A table of tasks with numbers, as CSV (RFC 4180, UTF-8) with the names of its columns in the
 // first line: prefix, number, uuid, title, created_at, in any order. Pure.
 
 #include <callsign/base/time.hpp>
@@ -23,10 +23,10 @@ struct numbered_row {
 
 struct numbers_file {
     std::vector<numbered_row> rows;
-    std::vector<std::string> faults;  // a sentence each, with its line; all there are
+    std::vector<std::string> faults;  // a sentence each, with its line; all errors
 };
 
-// No uuid twice.
+// Duplicate UUIDs are errors.
 numbers_file read_numbers_file(std::string_view csv);
 
 }  // namespace callsign::cli

@@ -30,7 +30,7 @@ void write_output(const std::filesystem::path& file, std::string_view text,
         throw failure("cannot write " + file.string() + ": " +
                       file_trouble(file, errno, file_use::making));
     };
-    // Beside it, so that it can take its place; readable for nobody else from its first moment.
+    // In the same directory, so that it can be renamed; readable only by the owner from the start.
     std::string beside = file.string() + ".XXXXXX";
     const int fd = ::mkstemp(beside.data());
     if (fd < 0) fail();

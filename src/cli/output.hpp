@@ -1,13 +1,13 @@
 #pragma once
-// What a command writes to a file of its own.
+// Output files of commands.
 
 #include <filesystem>
 #include <string_view>
 
 namespace callsign::cli {
 
-// All of it or nothing: whoever reads the file meanwhile, or after a crash, finds the old one or
-// the new one. Throws failure.
+// Writes the file atomically: a reader finds the old or the new one, even after a crash. Throws
+// failure.
 void write_output(const std::filesystem::path& file, std::string_view text,
                   std::filesystem::perms mode);
 

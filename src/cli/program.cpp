@@ -48,7 +48,7 @@ std::pair<descriptor, descriptor> make_pipe() {
     return {descriptor(ends[0]), descriptor(ends[1])};
 }
 
-// Appends what there is; false: there will be no more.
+// Appends what is available. Returns false at the end.
 bool read_some(int fd, std::string& into) {
     std::array<char, 16'384> buffer;
     const ssize_t bytes = ::read(fd, buffer.data(), buffer.size());
@@ -69,13 +69,12 @@ int await_end(pid_t child) {
     pid_t ended = -1;
     do ended = ::waitpid(child, &raw, 0);
     while (ended < 0 && errno == EINTR);
-    // Whoever started this may have children's ends ignored: then nobody knows how it ended.
+    // If children's exits are ignored in this process, the status is unknown.
     if (ended < 0) return 128;
     return WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
 }
 
-// ---- what the process that asks says to the one that waits: a letter, and what there is to say
-// ----
+// ---- from the child process to the waiting one: a letter, and the response or the error ----
 
 constexpr char says_answer = 'a';
 constexpr char says_failure = 'f';
@@ -109,7 +108,7 @@ http_answer read_outcome(std::string_view said) {
     return answer;
 }
 
-// To its end; false: the time was over before.
+// Reads to the end. Returns false if the time is over before.
 bool read_until(int fd, steady::time_point end, std::string& into) {
     while (true) {
         const auto left = std::chrono::ceil<milliseconds>(end - steady::now()).count();
@@ -128,7 +127,7 @@ finished_program run_program(const std::vector<std::string>& words) {
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     auto [reading, writing] = make_pipe();
-    // A file in memory: a program that says a lot is never held up.
+    // A file in memory, so that a program with much output never blocks.
     const descriptor errors(::memfd_create("stderr", MFD_CLOEXEC));
     if (errors.number() < 0) fail_to("make a file in memory");
 
@@ -161,7 +160,7 @@ http_answer in_time(milliseconds patience, const std::function<http_answer()>& a
     if (child < 0) fail_to("begin to ask");
     if (child == 0) {
         write_to(writing.number(), outcome_of(ask));
-        ::_exit(0);  // without a word to what the other process has open, too
+        ::_exit(0);  // runs no destructors and flushes nothing
     }
     writing.close();
     std::string said;

@@ -1,5 +1,5 @@
 #pragma once
-// Other programs, and work in a process of its own.
+// Other programs, and work in a child process.
 
 #include "http_client.hpp"
 
@@ -10,18 +10,18 @@
 namespace callsign::cli {
 
 struct finished_program {
-    int status = 0;   // 128 and more: a signal ended it
+    int status = 0;   // 128 and more: ended by a signal
     std::string out;  // all it wrote to standard output
     std::string err;
 };
 
-// Runs it to its end, found by PATH, with nothing on its standard input and no shell between.
-// Throws failure if it cannot be started.
+// Runs a program, found by PATH, to its end, with empty standard input and without a shell. Throws
+// failure if it cannot be started.
 finished_program run_program(const std::vector<std::string>& words);
 
-// What `ask` answers, or a failure no later than `patience` from now, whatever it is that takes
-// long: `ask` runs in a process of its own, which is ended then. A failure of it is thrown here;
-// too_late if it has not ended. What it changes stays there. Requires: there is one thread.
+// Returns the result of `ask`, or throws failure at most `patience` from now, whatever takes long:
+// `ask` runs in a child process, which is killed then (too_late). A failure of `ask` is thrown
+// here; its other side effects stay in the child. Requires: there is one thread.
 http_answer in_time(milliseconds patience, const std::function<http_answer()>& ask);
 
 }  // namespace callsign::cli

@@ -8,7 +8,7 @@ namespace callsign::cli {
 namespace {
 
 constexpr milliseconds on_a_terminal{300};
-// A log that somebody reads later needs no more.
+// Enough for a log.
 constexpr milliseconds elsewhere = std::chrono::seconds{10};
 
 milliseconds elapsed(const surroundings& around) {
@@ -27,7 +27,7 @@ milliseconds progress_line::between_looks() const noexcept {
 void progress_line::show(std::string_view line) {
     const std::string text = printable(line);
     if (around_.err_is_terminal) {
-        // In the last column some terminals begin the next line.
+        // After writing to the last column some terminals begin the next line.
         const std::size_t columns = around_.columns ? around_.columns() : 80;
         around_.err << "\r\x1b[K" << shortened(text, columns > 1 ? columns - 1 : 1) << std::flush;
         is_shown_ = true;

@@ -1,6 +1,6 @@
 #pragma once
-// How far something is that takes long, on standard error: on a terminal one line that the next one
-// replaces, elsewhere a line now and then.
+// Shows the progress of a long command on standard error: on a terminal one line that is replaced,
+// elsewhere a line now and then.
 
 #include "session.hpp"
 
@@ -11,22 +11,22 @@ namespace callsign::cli {
 class progress_line {
   public:
     explicit progress_line(const surroundings& around);
-    // The line goes.
+    // Clears the line.
     ~progress_line() { clear(); }
     progress_line(const progress_line&) = delete;
     progress_line& operator=(const progress_line&) = delete;
 
-    // No wider than the terminal. Elsewhere it is printed if the last one was long ago.
+    // Cut to the width of the terminal. Elsewhere printed only if the last line is old enough.
     void show(std::string_view line);
     void clear();
 
-    // Between two questions how far it is.
+    // Returns the time between two requests for the progress.
     milliseconds between_looks() const noexcept;
 
   private:
     const surroundings& around_;
     bool is_shown_ = false;
-    milliseconds last_;  // printed, or the beginning; where it is no terminal
+    milliseconds last_;  // last line, or the beginning; if no terminal
 };
 
 }  // namespace callsign::cli

@@ -1,4 +1,4 @@
-// `callsign repair-clock`: on a data directory that no server has open.
+// `callsign repair-clock`, on a data directory that no server has open.
 
 #include "commands.hpp"
 

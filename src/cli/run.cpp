@@ -15,16 +15,16 @@
 namespace callsign::cli {
 namespace {
 
-// What a command line chose to do. Called once parsing is over, so that a bad line does nothing.
+// The action of a command. Called after parsing, so that an invalid line does nothing.
 using action = std::function<void(session&)>;
 
-// Every command's arguments live here, as CLI11 writes into them by reference.
+// The arguments of all commands; CLI11 writes into them by reference.
 struct arguments {
     global_options global;
     std::string account;
     account_choice new_account;
     std::string file;
-    std::string name;  // a new one
+    std::string name;  // the new name
     import_choice imported;
     bool with_keys = false;
     series_choice series;
@@ -50,7 +50,7 @@ CLI::App* group(CLI::App& app, const char* name, const char* help) {
     return app.add_subcommand(name, help)->require_subcommand(0, 1);  // none: its help
 }
 
-// A command: what it is called, what it is for, what it does.
+// Adds a command with its name, help and action.
 CLI::App* command(CLI::App& parent, const char* name, const char* help, arguments& a, action does) {
     CLI::App* const made = parent.add_subcommand(name, help);
     made->callback([&a, does = std::move(does)] { a.chosen = does; });
@@ -171,7 +171,7 @@ void add_account_commands(CLI::App& app, arguments& a) {
             manage_account(s, a.account, a.file, a.yes);
         });
     manage->add_option("ACCOUNT", a.account, "Account name")->required();
-    // One of the two.
+    // Exactly one of the two.
     CLI::Option_group* const how = manage->add_option_group("how");
     how->add_option("--secret-file", a.file,
                     "File with the sync.encryption_secret of the replicas (-: standard input)")
@@ -182,7 +182,7 @@ void add_account_commands(CLI::App& app, arguments& a) {
     manage->add_flag("--yes", a.yes, "Skip the confirmation prompt");
 }
 
-// An account's token, or the operator's: one of the two must be meant.
+// Requires exactly one of an account and --operator.
 void check_token_choice(arguments& a) {
     if (a.operator_token != a.token.account.empty()) {
         throw failure("specify ACCOUNT or --operator", exit_status::not_understood);
@@ -367,7 +367,7 @@ void add_operating_commands(CLI::App& app, arguments& a) {
             [&a](session& s) { a.check_failed = !check(s); });
 }
 
-// What is the same for all of them.
+// Options that all hook commands have.
 void add_hook_options(CLI::App& to, arguments& a) {
     to.add_option("--data", a.hook.data_dir,
                   "Taskwarrior's data directory (default: TASKDATA, as `task` reports, ~/.task)")
@@ -412,7 +412,7 @@ void add_hook_commands(CLI::App& app, arguments& a) {
 }
 
 void define(CLI::App& app, arguments& a) {
-    app.fallthrough();  // --json and the like may come after the command
+    app.fallthrough();  // options such as --json may follow the command
     app.require_subcommand(0, 1);
     add_globals(app, a);
     add_account_commands(app, a);
@@ -425,9 +425,9 @@ void define(CLI::App& app, arguments& a) {
 
 constexpr const char* about = "Administer a Callsign server.";
 
-// --help and --version print what they promise and choose nothing: true.
+// Returns true if --help or --version has printed its text; no action is chosen then.
 bool parse(CLI::App& app, const std::vector<std::string>& words, const surroundings& around) {
-    std::vector<std::string> from_the_back(words.rbegin(), words.rend());  // as CLI11 takes them
+    std::vector<std::string> from_the_back(words.rbegin(), words.rend());  // in CLI11's order
     try {
         app.parse(from_the_back);
         return false;
@@ -450,14 +450,14 @@ void show_definitions(const std::function<void(const CLI::App&)>& to) {
 }
 
 int run(const std::vector<std::string>& words, const surroundings& around) {
-    // Its task must pass, even if the command line that Taskwarrior was told is wrong.
+    // A hook's task must pass even if the command line is invalid.
     const std::optional<hook_event> hook = hook_event_of(words);
     arguments a;
     CLI::App app(about, "callsign");
     define(app, a);
     try {
         const bool is_told = parse(app, words, around);
-        // No command, or a group of them.
+        // Without a command, or with a group alone.
         if (!a.chosen && !is_told) around.out << app.help();
         if (!a.chosen) return static_cast<int>(exit_status::done);
         session s(around, a.global);

@@ -1,5 +1,5 @@
 #pragma once
-// run() with everything it touches passed in.
+// run() with its environment passed in.
 
 #include "session.hpp"
 

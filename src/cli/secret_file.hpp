@@ -1,5 +1,5 @@
 #pragma once
-// A secret of Taskwarriors', in a file.
+// Encryption secrets in files.
 
 #include "session.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace callsign::cli {
 
-// As a .taskrc has it (sync.encryption_secret): one line, without its end. "-": standard input. The
-// caller's to wipe. Throws failure.
+// Returns the secret as in .taskrc (sync.encryption_secret): one line, without its end. "-":
+// standard input. The caller wipes it. Throws failure.
 std::string read_secret(session& s, const std::string& name);
 
 }  // namespace callsign::cli

@@ -20,14 +20,14 @@
 namespace callsign::cli {
 namespace {
 
-// Rows asked for at once. The server may give fewer.
+// Rows per request. The server may return fewer.
 constexpr std::int64_t page_size_max = 1000;
 
 constexpr const char* default_timeout = "60s";
-// As callsignd's own default, so that both work side by side without a word.
+// The default of callsignd, so that both work in one directory without options.
 constexpr const char* default_data_dir = "callsign-data";
 
-// The first line of a small file, without the white space around it; empty if there is none.
+// Returns the first line of a small file, trimmed; empty if there is none.
 std::string first_line(const std::filesystem::path& file) {
     std::ifstream in(file);
     std::string line;
@@ -38,7 +38,7 @@ std::string first_line(const std::filesystem::path& file) {
     return std::string(trimmed(line, " \t\r"));
 }
 
-// Closes when it goes.
+// Closed by its destructor.
 class open_file {
   public:
     explicit open_file(int number) : number_(number) {}
@@ -53,8 +53,8 @@ class open_file {
     int number_;
 };
 
-// What the server that runs on this directory wrote there; empty: none runs. It holds a lock on the
-// file that ends with it, however it ends, and nobody else may write there.
+// Returns the URL that the directory's running server wrote there; empty: none runs. The server
+// locks the file until it ends, however it ends, and no other user may write there.
 std::string url_of_running(const std::filesystem::path& data_dir) {
     const std::filesystem::path file = data_dir / "listen.url";
     const open_file open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -80,7 +80,7 @@ std::string variable(const surroundings& around, const char* name) {
     return value ? value : "";
 }
 
-// The text is the server's, or that of whatever answers in its place, so it is made printable.
+// The text is from the server, or whatever responds instead, so it is made printable.
 std::string describe(const http_answer& answer) {
     const std::string status = std::to_string(answer.status);
     v1::Problem problem;
@@ -130,9 +130,9 @@ std::filesystem::path session::data_dir() const {
     return set.empty() ? default_data_dir : set;
 }
 
-// --url, the server of --data-dir, CALLSIGN_URL, the server of the directory that is in use else,
-// the default. A directory that somebody named has the server that runs on it, or none: on its port
-// there may be anyone's by now.
+// In this order: --url, the server of --data-dir, CALLSIGN_URL, the running server of the directory
+// in use, the default. A directory that was given has a running server or none: its former port may
+// be another program's.
 void session::find_server() {
     const std::filesystem::path dir = data_dir();
     const std::string running = url_of_running(dir);
@@ -147,7 +147,7 @@ void session::find_server() {
     server_.ca_file = ca_file_of(around_, options_);
     server_.is_known = !running.empty() && server_.text == running;
     token_ = find_token(server_.is_known);
-    // What a server on this machine wrote stays on this machine, by whatever address.
+    // A token from this host stays on this host, whatever the address.
     if (!server_.is_known) refuse_in_clear(server_, options_.insecure);
 }
 
@@ -155,8 +155,8 @@ bool session::directory_is_given() const {
     return !options_.data_dir.empty() || !variable(around_, "CALLSIGN_STORE_DATA_DIR").empty();
 }
 
-// A token from a directory nobody named goes to the server of that directory alone: another one
-// could be anyone's.
+// A token from a directory that was not given is sent only to that directory's server, not to an
+// unknown one.
 std::string session::find_token(bool url_is_of_directory) const {
     if (!options_.token.empty()) return options_.token;
     std::string token = variable(around_, "CALLSIGN_TOKEN");
@@ -212,7 +212,7 @@ void session::say_empty(const std::string& sentence) const {
 
 void session::read(const std::string& text, google::protobuf::Message& into) {
     wire::faults found;
-    // What was asked for may be long.
+    // A response may be long.
     constexpr auto any_number = std::numeric_limits<std::size_t>::max();
     if (wire::decode(wire::format::json, text, into, found, wire::faults_max, any_number)) return;
     throw failure("cannot parse the server's response (" + printable(found.front().field) + ": " +

@@ -1,6 +1,6 @@
 #pragma once
-// What a command works with: the streams, the choices every command shares, and the one way to ask
-// the server. Tests give their own surroundings.
+// What commands use: streams, global options, and requests to the server. Tests replace the
+// surroundings.
 
 #include "http_client.hpp"
 #include "program.hpp"
@@ -21,7 +21,7 @@
 
 namespace callsign::cli {
 
-// Where a server is that nobody has said anything about.
+// The server's default URL.
 inline constexpr const char* default_url = "http://127.0.0.1:8080";
 
 struct surroundings {
@@ -33,50 +33,50 @@ struct surroundings {
     std::function<const char*(const char*)> environment;
     std::function<http_answer(const server_url&, const http_call&, milliseconds)> exchange;
     local_files files;
-    // Unpredictable bytes, fit for keys.
+    // Fills in unpredictable bytes, fit for keys.
     std::function<void(std::span<std::uint8_t>)> random{};
     std::function<time_point()> now{};
-    // As `exchange`, but over in time whatever it is that takes long.
+    // As `exchange`, with a timeout for everything, name resolution included.
     std::function<http_answer(const server_url&, const http_call&, milliseconds)>
         exchange_in_time{};
-    // Another program, by the words of its command line, to its end.
+    // Runs another program, given by the words of its command line, to its end.
     std::function<finished_program(const std::vector<std::string>&)> run_program{};
-    // Where this one is; empty: nobody knows.
+    // Path of this program; empty: unknown.
     std::filesystem::path program{};
     bool out_is_terminal = false;
-    // How wide the terminal of `err` is.
+    // Width of the terminal of `err`.
     std::function<std::size_t()> columns{};
-    // Since some moment, by a clock that nobody sets.
+    // Monotonic clock.
     std::function<milliseconds()> elapsed{};
-    // The names that the environment has.
+    // Names of all environment variables.
     std::vector<std::string> variables{};
 };
 
-// Of the environment; empty: it is not set.
+// Returns an environment variable; empty: not set.
 std::string variable(const surroundings& around, const char* name);
 
-// What an answer that is none of success says is wrong, with a line for each field. Printable.
+// Returns the error in a response, with a line for each field. Printable.
 std::string describe(const http_answer& answer);
 
-// Throws failure if what is said to the server would leave this machine for all to read.
+// Throws failure if the request would leave this host unencrypted.
 void refuse_in_clear(const server_url& server, bool insecure);
 
-// As given; empty: not given.
+// Empty members are not given.
 struct global_options {
     std::string url;
     std::string token;
     std::string data_dir;
-    std::string ca_file;  // who may vouch for a server besides those the system trusts
-    std::string timeout;  // 60s, if the command has no other
+    std::string ca_file;  // additional CA certificates
+    std::string timeout;  // default: 60s, unless the command has another
     bool insecure = false;
     bool json = false;
     std::string color;  // auto, always, never
 };
 
-// Who may vouch for a server besides those the system trusts: --cacert, CALLSIGN_CACERT; or nobody.
+// Returns the file with additional CA certificates: --cacert, CALLSIGN_CACERT, or none.
 std::string ca_file_of(const surroundings& around, const global_options& options);
 
-// Accounts, tokens and series are few enough to be shown whole.
+// Accounts, tokens and series are few enough to be listed completely.
 inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 class session {
@@ -87,18 +87,18 @@ class session {
     std::ostream& out() const noexcept { return around_.out; }
     const surroundings& around() const noexcept { return around_; }
     const global_options& options() const noexcept { return options_; }
-    // What --timeout says, or its default.
+    // Returns --timeout, or its default.
     milliseconds patience() const noexcept { return patience_; }
 
-    // The body of a successful answer, waited for as long as --timeout says, or `at_least`. Throws
-    // failure with the problem the server named. Any thread, after the first call of all.
+    // Returns the body of a successful response, with a timeout of --timeout, or `at_least` if
+    // longer. Throws failure with the server's problem. Any thread, after the first call.
     std::string ask(verb method, const std::string& target,
                     const google::protobuf::Message* body = nullptr, milliseconds at_least = {});
 
-    // What is sent in clear to another machine, the user has said to be so.
+    // Returns whether the user allows unencrypted requests to other hosts.
     bool insecure() const noexcept { return options_.insecure; }
 
-    // The same, as a message. With --json the answer is printed as it came, and `show` is not
+    // As ask(), for a message. With --json the response is printed as it is, and `show` is not
     // called.
     template <class Answer>
     void ask_and_show(verb method, const std::string& target, const google::protobuf::Message* body,
@@ -110,7 +110,7 @@ class session {
         show(answer);
     }
 
-    // For the client with this id: what it had sealed, or nothing.
+    // For the client with this ID: `bytes` are sealed data, or empty.
     template <class Answer>
     Answer send_for_client(verb method, const std::string& target, const std::string& client_id,
                            std::string bytes = {}) {
@@ -122,8 +122,8 @@ class session {
         return answer;
     }
 
-    // The whole of a listing, page by page, or its first `limit` rows: `rows` counts those of a
-    // message. What is left has a page token in the answer, as the server's pages have.
+    // Returns a listing, page by page, up to `limit` rows: `rows` counts those of a message. If
+    // there are more, the result has a page token, as the server's pages have.
     template <class List>
     List ask_pages(const std::string& target, std::int64_t limit, int (List::*rows)() const) {
         List all;
@@ -138,17 +138,17 @@ class session {
     }
 
     void print_json(std::string text) const;
-    // Of a list without rows: a sentence, where it is in nobody's way.
+    // Prints a sentence for a list without rows, to standard error.
     void say_empty(const std::string& sentence) const;
     static void read(const std::string& text, google::protobuf::Message& into);
 
-    // Where the server keeps its data, as far as is known here.
+    // Returns the server's data directory, as far as it is known here.
     std::filesystem::path data_dir() const;
 
   private:
     static std::string page_target(const std::string& target, std::int64_t missing,
                                    const std::string& page);
-    // The body of a successful answer; the token is filled in.
+    // Returns the body of a successful response; fills in the token.
     std::string send(http_call call, milliseconds at_least = {});
     void find_server();
     bool directory_is_given() const;
@@ -161,7 +161,7 @@ class session {
     std::string token_;
 };
 
-// Of an account's affairs, as operators see them; `rest` begins with a slash.
+// Returns the operators' path of an account; `rest` begins with a slash.
 std::string account_path(const std::string& account, std::string_view rest);
 
 }  // namespace callsign::cli

@@ -14,7 +14,7 @@ boost::json::string_view as_json(std::string_view text) {
     return {text.data(), text.size()};
 }
 
-// The text between quotes, its escapes resolved; empty for any other value.
+// Returns the text between quotes, unescaped; empty for any other value.
 std::string unquoted(std::string_view json) {
     if (!json.starts_with('"')) return {};
     const boost::json::value value = boost::json::parse(as_json(json));
@@ -25,7 +25,7 @@ std::string quoted(std::string_view text) {
     return boost::json::serialize(as_json(text));
 }
 
-// Behind the closing quote of what begins at `at`. Here and below: in a well-formed text.
+// Returns the place after the string that begins at `at`. Here and below: well-formed text only.
 std::size_t end_of_quoted(std::string_view text, std::size_t at) {
     for (++at; text[at] != '"'; ++at) {
         if (text[at] == '\\') ++at;
@@ -82,7 +82,7 @@ void task_line::read_members() {
     }
 }
 
-// Of several the last one, which is the one that counts for most.
+// Returns the last of several, which most programs use.
 const task_line::member* task_line::find(std::string_view attribute) const {
     const auto found = std::find_if(members_.rbegin(), members_.rend(),
                                     [&](const member& m) { return m.name == attribute; });
@@ -109,7 +109,7 @@ void task_line::set(std::string_view attribute, std::string_view value) {
 void task_line::remove(std::string_view attribute) {
     while (const member* const found = find(attribute)) {
         const std::size_t i = static_cast<std::size_t>(found - members_.data());
-        // With the comma before it, or behind it if it is the first.
+        // With the comma before it, or after it if it is the first.
         const bool is_last = i + 1 == members_.size();
         const std::size_t begin = is_last && i > 0 ? members_[i - 1].end : found->begin;
         text_.erase(begin, (is_last ? found->end : members_[i + 1].begin) - begin);
@@ -127,7 +127,7 @@ void task_line::put(std::string_view attribute, std::string_view json) {
     bool is_there = false;
     for (auto m = members_.rbegin(); m != members_.rend(); ++m) {
         if (m->name != attribute) continue;
-        text_.replace(m->value, m->end - m->value, json);  // the places of those before it stay
+        text_.replace(m->value, m->end - m->value, json);  // earlier members keep their places
         is_there = true;
     }
     if (!is_there) {

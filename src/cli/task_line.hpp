@@ -1,7 +1,6 @@
 #pragma once
-// A task as Taskwarrior gives it to its hooks, one line of JSON, to be given back with one
-// attribute changed and every other byte as it came: what nobody here knows, in the order and the
-// spelling it has. Pure.
+// A task as Taskwarrior passes it to hooks: one line of JSON, returned with one attribute changed
+// and all other bytes as they were, unknown attributes, order and spelling included. Pure.
 
 #include <cstddef>
 #include <optional>
@@ -13,26 +12,26 @@ namespace callsign::cli {
 
 class task_line {
   public:
-    // A larger one is not looked into.
+    // A longer line is not parsed.
     static constexpr std::size_t bytes_max = std::size_t{8} << 20;
 
-    // nullopt: it is no well-formed object of JSON, or too large.
+    // Returns nullopt for a line that is no well-formed JSON object, or too long.
     static std::optional<task_line> parse(std::string_view line);
 
     const std::string& text() const noexcept { return text_; }
 
     bool has(std::string_view attribute) const;
-    // Empty: there is none, or it is no text.
+    // Returns an empty text if there is none, or it is no text.
     std::string text_of(std::string_view attribute) const;
 
-    // Instead of what is there, or after all others.
+    // Replaces the value, or adds it after all others.
     void set(std::string_view attribute, std::string_view value);
     void remove(std::string_view attribute);
-    // As it is in the other, or none if that has none.
+    // Takes over the value in `from`, or removes it if that has none.
     void copy(std::string_view attribute, const task_line& from);
 
   private:
-    // Where a member is in the text.
+    // Place of a member in the text.
     struct member {
         std::string name;
         std::size_t begin = 0;  // of the name's quote

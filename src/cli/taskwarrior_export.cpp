@@ -26,7 +26,7 @@ std::string_view view(const json::string& text) {
 
 constexpr std::string_view blank = " \t\r\n";
 
-// YYYYMMDDTHHMMSSZ as seconds since the epoch; nullopt: it is not in this form, or no such day.
+// Parses YYYYMMDDTHHMMSSZ as seconds since the epoch; nullopt: another form, or no such day.
 std::optional<std::int64_t> parse_stamp(std::string_view text) {
     if (text.size() != 16 || text[8] != 'T' || text[15] != 'Z') return std::nullopt;
     const std::string t(text);
@@ -37,7 +37,7 @@ std::optional<std::int64_t> parse_stamp(std::string_view text) {
     return at->time_since_epoch().count() / 1000;
 }
 
-// An instant as Taskwarrior exports it, or in seconds, which its own import takes too.
+// Parses an instant in Taskwarrior's export form, or in seconds, as its own import does.
 std::optional<std::int64_t> parse_instant(const json::value& value) {
     if (value.is_string()) {
         const auto stamp = parse_stamp(view(value.get_string()));
@@ -48,7 +48,7 @@ std::optional<std::int64_t> parse_instant(const json::value& value) {
     return not_whole ? std::nullopt : std::optional(seconds);
 }
 
-// Taskwarrior's own attributes of text. Any other is a user's, and may be a date.
+// Text attributes of Taskwarrior. Any other is a UDA, which may be a date.
 bool is_text(std::string_view name) {
     constexpr std::array<std::string_view, 9> known{"description", "mask",    "parent",
                                                     "priority",    "project", "recur",
@@ -56,8 +56,8 @@ bool is_text(std::string_view name) {
     return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-// As a user's attribute of type date is exported. Its own import, which knows the type, stores
-// seconds; stored as text, it is a date of 1970 in reports and filters.
+// Converts a UDA that has the export form of a date. Taskwarrior's import, which knows the type,
+// stores seconds; as text it would be a date of 1970 in reports and filters.
 std::string user_value(std::string_view text) {
     const auto seconds = parse_stamp(text);
     return seconds && is_kept_instant(*seconds) ? std::to_string(*seconds) : std::string(text);
@@ -67,7 +67,7 @@ bool is_left_out(std::string_view name) {
     return name == "id" || name == "urgency";
 }
 
-// A number as Taskwarrior keeps it: text. nullopt: it is none.
+// Returns a number as text, as Taskwarrior stores it; nullopt: it is none.
 std::optional<std::string> number_text(const json::value& value) {
     if (value.is_int64()) return std::to_string(value.get_int64());
     if (value.is_uint64()) return std::to_string(value.get_uint64());
@@ -77,7 +77,7 @@ std::optional<std::string> number_text(const json::value& value) {
     return std::string(digits.begin(), end);
 }
 
-// Reads one object; what is wrong with it goes to `faults` with its place before it.
+// Reads one object; its errors are added with its place.
 class task_reader {
   public:
     task_reader(const json::object& in, std::string place, taskwarrior_export& out)
@@ -95,7 +95,7 @@ class task_reader {
                     return true;
                 });
             } else if (name == "depends") {
-                // As a text it may have the brackets and quotation marks of a list.
+                // In a text it may have the brackets and quotation marks of a list.
                 read_list(member.value(), name, " \t\r\n[]\"", [&](std::string_view text) {
                     const auto id = parse_uuid(text);
                     if (id) put(task, std::string(dependency_start) + to_string(*id), "");
@@ -126,8 +126,8 @@ class task_reader {
         task.attributes.emplace(std::move(name), std::move(value));
     }
 
-    // Before Taskwarrior 3 a task that waits had a status of its own; now `wait` says it, and the
-    // old word would hide the task. Taskwarrior's own import does the same.
+    // Before Taskwarrior 3 a waiting task had a status of its own, which would hide it now that
+    // `wait` decides. Taskwarrior's own import does the same.
     static void settle_status(exported_task& task) {
         std::string& status = task.attributes["status"];
         if (status.empty() || status == "waiting") status = "pending";
@@ -156,8 +156,8 @@ class task_reader {
         put(task, field, is_text(name) ? std::string(text) : user_value(text));
     }
 
-    // An array of texts, or one text with commas, as older versions have it. `take` says whether
-    // an element is good.
+    // Reads an array of texts, or one text with commas, as in older versions. `take` returns
+    // whether an element is valid.
     template <class Take>
     void read_list(const json::value& value, std::string_view name, std::string_view around,
                    Take take) {
@@ -181,7 +181,7 @@ class task_reader {
         }
     }
 
-    // The later one of a second moves to the next, as Taskwarrior does it.
+    // Of two in the same second the later one moves to the next, as in Taskwarrior.
     void read_annotations(const json::value& value, exported_task& task) {
         if (!value.is_array()) return fault("annotations: must be a list");
         for (const json::value& one : value.get_array()) {
@@ -206,7 +206,7 @@ class task_reader {
     taskwarrior_export& out_;
 };
 
-// Everything that the export holds, one value at a time, with its place.
+// Reads the whole export, one value at a time, with its place.
 class export_reader {
   public:
     explicit export_reader(taskwarrior_export& out) : out_(out) {}
@@ -234,9 +234,9 @@ class export_reader {
         }
     }
 
-    // Where the array ceases to be JSON; empty: at its end, where something is missing.
+    // Returns where the array stops being JSON; empty: at its end, where something is missing.
     static std::string place_of_error(std::string_view text) {
-        // The parser says what is wrong, but not where: line by line, then byte by byte.
+        // The parser does not report the place: line by line, then byte by byte.
         json::stream_parser lines;
         json::error_code error;
         std::size_t line = 1, begin = 0;
@@ -256,7 +256,7 @@ class export_reader {
                std::to_string(line) + ", column " + std::to_string(column) + ": ";
     }
 
-    // Which entry of the array the text ends in.
+    // Returns the number of the entry in which the text ends.
     static std::size_t entry_at(std::string_view text) {
         std::size_t entry = 1, depth = 0;
         bool is_quoted = false;
@@ -304,7 +304,7 @@ class export_reader {
         exported_task& task = out_.tasks.emplace_back();
         task.place = place;
         task_reader(one.get_object(), place, out_).read(task);
-        if (task.uuid.is_nil()) return;  // which has been said
+        if (task.uuid.is_nil()) return;  // reported already
         const auto [known, fresh] = places_.emplace(task.uuid, place);
         if (!fresh) out_.faults.push_back(place + ": duplicate uuid, see " + known->second);
     }
@@ -313,7 +313,7 @@ class export_reader {
     std::unordered_map<uuid, std::string, keyed_hash> places_;
 };
 
-// Seconds; those without one come last.
+// Returns seconds; tasks without `entry` come last.
 std::int64_t entry_of(const exported_task& task) {
     std::int64_t seconds = std::numeric_limits<std::int64_t>::max();
     const auto found = task.attributes.find("entry");

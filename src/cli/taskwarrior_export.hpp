@@ -1,13 +1,12 @@
 #pragma once
-// What `task export` prints, read into tasks as TaskChampion has them. Pure.
+// Reads the output of `task export` into tasks as TaskChampion has them. Pure.
 //
-// A JSON array of objects, or (older versions) one object a line. Instants become seconds since the
-// epoch: those of Taskwarrior's own attributes, and of a user's what has the form in which dates
-// are exported (20261120T124800Z). Tags and dependencies and annotations become an attribute each;
-// the status `waiting` of older versions is `pending`; everything else is kept as text. Left out:
-// `id` and `urgency`, which are made up by each Taskwarrior for itself. A key is left out by the
-// server, which knows the attribute it is in. An attribute that Taskwarrior could not
-// export is a fault.
+// A JSON array of objects, or (older versions) one object per line. Instants become seconds since
+// the epoch: those of Taskwarrior's own attributes, and UDAs in the form of exported dates
+// (20261120T124800Z). Tags, dependencies and annotations become an attribute each; the status
+// `waiting` of older versions becomes `pending`; everything else is kept as text. `id` and
+// `urgency`, which each Taskwarrior computes itself, are left out. Keys are left to the server,
+// which knows their attribute. An attribute that Taskwarrior could not export is an error.
 
 #include <callsign/domain/task.hpp>
 
@@ -26,9 +25,9 @@ struct exported_task {
 };
 
 struct taskwarrior_export {
-    // In the order of their `entry`; those without one last.
+    // Ordered by `entry`; tasks without one come last.
     std::vector<exported_task> tasks;
-    // A sentence each, with the place. If there is one, `tasks` is not to be used.
+    // A sentence each, with the place. If there is any, `tasks` must not be used.
     std::vector<std::string> faults;
 };
 

@@ -9,7 +9,7 @@
 namespace callsign::cli {
 namespace {
 
-// Columns on a terminal, near enough: one for each code point.
+// Returns the columns on a terminal, approximately: one for each code point.
 std::size_t width(std::string_view text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t prefix_bytes_max = 10;
 constexpr std::size_t name_bytes_max = 63;
 
-// Not <cctype>: these must not follow the process's locale.
+// Not <cctype>: the result must not depend on the process's locale.
 constexpr bool is_upper(char c) noexcept {
     return c >= 'A' && c <= 'Z';
 }

@@ -35,10 +35,10 @@ milliseconds within(const auto_window_options& o, milliseconds window) {
     return std::min(std::max(window, o.window_min), o.window_max);
 }
 
-// What the samples have it be, if there are enough.
+// Sets the window wanted by the samples. Requires: there are enough.
 void derive(const auto_window_options& o, window_choice& c) {
     const double span = static_cast<double>(c.inputs.quantile->count()) * o.margin;
-    // A margin may be large; nothing longer than the ceiling matters.
+    // A margin may be large; nothing beyond twice the maximum matters.
     const double most = static_cast<double>(o.window_max.count()) * 2;
     const auto free = rounded_up(milliseconds{std::llround(std::ceil(std::min(span, most)))});
     c.wanted = within(o, free);
@@ -54,7 +54,7 @@ window_choice choose_window(const auto_window_options& o, const window_inputs& i
     c.inputs = inputs;
     const bool is_first = inputs.before == milliseconds{0};
     const milliseconds before = within(o, is_first ? o.fallback : inputs.before);
-    // Once there were enough, it takes the loss of half of them to forget what they said.
+    // A derived window is kept until half of the required samples are lost.
     const double enough = static_cast<double>(o.samples_min) * (inputs.was_derived ? 0.5 : 1);
     c.derived = inputs.quantile && inputs.samples >= enough;
     c.wanted = within(o, o.fallback);

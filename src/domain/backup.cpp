@@ -6,7 +6,7 @@ namespace callsign {
 namespace {
 
 constexpr std::string_view before = "callsign-";
-constexpr std::size_t hour_ends_at = 13, minute_ends_at = 16;  // of an instant's text
+constexpr std::size_t hour_ends_at = 13, minute_ends_at = 16;  // in an instant's text
 
 }  // namespace
 

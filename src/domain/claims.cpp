@@ -1,4 +1,4 @@
-// What each command and each query asks for, side by side, so that they can be compared.
+// The claims of all commands and queries, side by side for comparison.
 
 #include <callsign/domain/command.hpp>
 #include <callsign/domain/query.hpp>
@@ -6,24 +6,23 @@
 namespace callsign {
 namespace {
 
-// Of an account that may not be known yet: a client that may register is a stranger.
+// For an account that may be unknown: a client that may register is anonymous.
 payer known_or_stranger(account_id account) {
     return account.value > 0 ? payer(account) : payer::strangers();
 }
 
-// An account that came from a token or a look-up; 0 stands for one that is not there, whose command
-// is refused by its rule.
+// For an account from a token or a lookup; 0: it does not exist, and the rule rejects the command.
 payer known_or_operators(account_id account) {
     return account.value > 0 ? payer(account) : payer::operators();
 }
 
-// An account that is named by its name is an operator's affair: who it is, only the store knows.
+// Operators name accounts by name: only the store knows their IDs, so operators pay.
 payer account_or_operators(const account_ref& account) {
     const auto* const id = std::get_if<account_id>(&account);
     return id ? known_or_operators(*id) : payer::operators();
 }
 
-// Of an account some thousand are looked at, most of them in an index.
+// For commands that read some thousand rows of an account, most of them in an index.
 constexpr cost counted_rows{.rows = 100};
 
 }  // namespace
@@ -42,7 +41,7 @@ claim claim_of(const begin_delivery& c) {
 }
 
 claim claim_of(const take_delivery& c) {
-    std::size_t bytes = c.work_max / 8;  // of what is read and sent
+    std::size_t bytes = c.work_max / 8;  // read and sent
     for (const edit_task& e : c.edits) bytes += e.bytes;
     return {known_or_operators(c.account),
             {.bytes = bytes, .operations = 1 + c.edits.size(), .rows = 8}};
@@ -100,7 +99,7 @@ claim claim_of(const begin_restored&) {
     return {payer::operators(), many_rows};
 }
 
-// And what numbering tasks costs, in these two, if some came meanwhile.
+// Both also assign numbers to tasks that came while a series was held.
 claim claim_of(const resume_series&) {
     return {payer::operators(), {.bytes = step_work_max}};
 }
@@ -165,7 +164,7 @@ claim claim_of(const reconcile_pending& c) {
     return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
 }
 
-// Slots, and fork versions as many again.
+// Slots, and as many fork versions.
 claim claim_of(const forget_settled& c) {
     return {payer::house(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
 }
@@ -191,7 +190,7 @@ claim claim_of(const revoke_token& c) {
     return {known_or_operators(c.account.value_or(account_id{})), {}};
 }
 
-// It looks at the series there are.
+// Reads the account's series.
 claim claim_of(const create_series& c) {
     return {account_or_operators(c.account), many_rows};
 }
@@ -200,13 +199,13 @@ claim claim_of(const edit_series& c) {
     return {account_or_operators(c.account), c.prefix ? counted_rows : cost{}};
 }
 
-// Each is a task and its operations on the chain.
+// A row is a task and its operations on the chain.
 claim claim_of(const import_numbers& c) {
     return {account_or_operators(c.account),
             {.bytes = c.bytes, .operations = 1 + 2 * c.rows.size()}};
 }
 
-// It looks through the devices there are.
+// Reads the account's devices.
 claim claim_of(const create_device& c) {
     return {known_or_operators(c.account), {.rows = c.active_max}};
 }
@@ -215,7 +214,7 @@ claim claim_of(const revoke_device& c) {
     return {account_or_operators(c.account), {}};
 }
 
-// One more: the version itself, which may have none.
+// One more for the version itself, which may have no operations.
 claim claim_of(const add_version& c) {
     return {known_or_operators(c.account),
             {.bytes = c.bytes, .operations = 1 + c.operations.size()}};
@@ -239,7 +238,7 @@ claim claim_of(const remove_sealed& c) {
     return {known_or_operators(c.account), {.bytes = c.work_max}};
 }
 
-// Of an action: as many attributes as one changes, but for annotations that are taken away.
+// Attributes that an action changes at most, except for removed annotations.
 constexpr std::size_t action_operations = 4;
 
 claim claim_of(const edit_task& c) {
@@ -250,7 +249,7 @@ claim claim_of(const edit_task& c) {
              .rows = depends}};
 }
 
-// Each is a task and its operations on the chain.
+// A task has its operations on the chain as well.
 claim claim_of(const import_tasks& c) {
     return {known_or_operators(c.account),
             {.bytes = c.bytes, .operations = 1 + 2 * c.tasks.size()}};
@@ -276,7 +275,7 @@ claim claim_of(const import_sealed_snapshot& c) {
     return {payer::operators(), {.bytes = c.bytes.size()}};
 }
 
-// It looks through the webhooks there are.
+// Reads the account's webhooks.
 claim claim_of(const create_webhook& c) {
     return {known_or_operators(c.account),
             {.bytes = c.url.size() + c.filter.size(), .rows = c.count_max}};
@@ -336,7 +335,7 @@ claim claim_of(const find_task& q) {
     return q.account;
 }
 
-// A binary search in each run of the keys' index.
+// A binary search in each run of the key index.
 claim claim_of(const find_slot& q) {
     return {q.account, {.rows = 128}};
 }
@@ -385,7 +384,7 @@ claim claim_of(const read_tasks& q) {
     return {q.account, {.rows = 500}};
 }
 
-// It may come upon as much as that, whatever it finds.
+// The query may read as much, whatever it finds.
 claim claim_of(const list_tasks& q) {
     return {q.account, {.bytes = q.work_max}};
 }
@@ -402,7 +401,7 @@ claim claim_of(const read_versions& q) {
     return {q.account, {.rows = 500}};
 }
 
-// As rows: nothing of it is held before it is there, and many may follow one account.
+// As rows: no memory is held before the changes are read, and one account may have many followers.
 claim claim_of(const read_changes& q) {
     return {q.account, {.rows = q.work_max / 1536}};
 }
@@ -411,13 +410,13 @@ claim claim_of(const find_opaque_account&) {
     return payer::operators();
 }
 
-// A larger one than a quick question may load is asked for a second time, as what it is.
+// A child that is larger than a quick query may load is requested again, with its size known.
 claim claim_of(const find_sealed_child& q) {
     const bool is_known = q.bytes_max > find_sealed_child::quick_bytes_max;
     return {q.account, {.bytes = is_known ? q.bytes_max : 0}};
 }
 
-// Nobody knows yet how large it is.
+// The size is not known yet.
 claim claim_of(const find_sealed_snapshot& q) {
     return {q.account, {.rows = 10'000}};
 }
@@ -448,7 +447,7 @@ claim claim_of(const find_purged& q) {
     return {payer::house(), {.rows = static_cast<std::size_t>(q.limit) / 8}};
 }
 
-// As rows: nothing of it is held before it is there.
+// As rows: no memory is held before the versions are read.
 claim claim_of(const find_purged_text& q) {
     return {payer::house(), {.rows = q.work_max / 1024}};
 }

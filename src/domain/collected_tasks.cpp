@@ -19,8 +19,8 @@ bool collected_tasks::add(read_tasks::answer rows) {
     return !too_large();
 }
 
-// The row of a task says of which version it is; what came after that is carried out. A task
-// without a row by then is told from the beginning: were it purged meanwhile, it is so in the end.
+// Operations up to the last_seq of a task's row are in the row. A task without a row is replayed
+// from its creation; if it was purged in between, its Delete follows.
 bool collected_tasks::add(const read_versions::answer& versions) {
     for (const callsign::version& v : versions) {
         for (const operation& o : v.operations) {

@@ -17,7 +17,7 @@ constexpr std::pair<std::string_view, reset_policy> policies[] = {
     {"yearly", reset_policy::yearly},
 };
 
-// nullptr: there is none of that name.
+// Returns nullptr if there is no zone of that name.
 const date::time_zone* find_zone(std::string_view name) {
     try {
         return date::locate_zone(name);
@@ -51,7 +51,7 @@ std::optional<reset_policy> parse_reset_policy(std::string_view text) noexcept {
 }
 
 bool is_time_zone(std::string_view name) {
-    // That one is each machine's own.
+    // "localtime" is a different zone on each machine.
     return name != "localtime" && find_zone(name) != nullptr;
 }
 

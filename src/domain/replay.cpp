@@ -4,7 +4,7 @@
 
 namespace callsign {
 
-// Two sorted lists into one.
+// Merges two sorted lists.
 void merge(attributes& all, attribute_changes& changes) {
     if (changes.empty()) return;
     auto before = all.extract_sequence();

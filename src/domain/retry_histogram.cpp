@@ -65,7 +65,7 @@ std::optional<milliseconds> retry_histogram::quantile(double q) const noexcept {
         if (weights_[i] == 0) continue;
         sum += weights_[i];
         reached = upper_edge(i);
-        // What is added up in another order may come a hair's breadth short.
+        // Sums in another order may fall short by rounding errors.
         if (sum >= wanted * (1 - 1e-12)) break;
     }
     return reached;
@@ -86,7 +86,7 @@ double retry_histogram::sum_up_to(milliseconds window) const noexcept {
 }
 
 bool retry_histogram::set(std::size_t bucket, double weight) noexcept {
-    // Of a NaN every comparison is false.
+    // Comparisons with a NaN are false.
     if (bucket >= buckets || !(weight >= 0 && weight <= weight_max)) return false;
     weights_[bucket] = weight;
     return true;

@@ -8,19 +8,19 @@
 namespace callsign {
 namespace {
 
-// The landmark follows in whole half-lives before numbers get large; powers of two are exact.
+// The landmark moves by this many half-lives before weights get large; powers of two are exact.
 constexpr int landmark_half_lives_max = 32;
-// Beyond it nothing is left of anything.
+// After as many half-lives nothing of a weight is left.
 constexpr int forgotten_after_half_lives = 1024;
 constexpr milliseconds century = std::chrono::hours{24 * 36'525};
 
-// Whatever is added, what is kept stays sound.
+// Limits the sum, so that records stay sound whatever is added.
 void grow(double& sum, double by) noexcept {
     sum = std::min(sum + by, retry_histogram::weight_max);
 }
 
 bool is_weight(double value) noexcept {
-    return value >= 0 && value <= retry_histogram::weight_max;  // a NaN is neither
+    return value >= 0 && value <= retry_histogram::weight_max;  // false for a NaN
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ void retry_times::pass(milliseconds span) {
         const auto step = std::min(span, landmark_half_lives_max * half_life - state_.age);
         const double begun = scale();
         state_.age += step;
-        // The integral of the weight that a sample gets, over the time that passed.
+        // The integral of a sample's weight over the span.
         grow(state_.observed_ms,
              (scale() - begun) * static_cast<double>(half_life.count()) / std::numbers::ln2);
         if (state_.age == landmark_half_lives_max * half_life) move_landmark();

@@ -5,7 +5,7 @@
 namespace callsign {
 namespace {
 
-// Half as much again, in whole numbers, as the reference server reckons.
+// 1.5 times the limit in whole numbers, as the reference server computes it.
 snapshot_urgency graded(std::int64_t measured, std::int64_t limit) noexcept {
     if (measured >= limit * 3 / 2) return snapshot_urgency::high;
     return measured >= limit ? snapshot_urgency::low : snapshot_urgency::none;

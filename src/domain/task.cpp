@@ -9,21 +9,21 @@
 namespace callsign {
 namespace {
 
-// 18 digits fit in an int64 whatever they are; numbers that people say have fewer.
+// 18 digits always fit in an int64; real numbers have fewer.
 constexpr std::size_t number_digits_max = 18;
 
 bool all_digits(std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// One spelling for each number: SYN-042 is not a key, because nobody was ever told it.
+// One spelling for each number: SYN-042 is not a key, because the server never issued it.
 std::optional<std::int64_t> parse_number(std::string_view text) noexcept {
     if (text.empty() || text.size() > number_digits_max || !all_digits(text)) return std::nullopt;
     if (text.front() == '0' && text.size() > 1) return std::nullopt;
     return parse_integer(text);
 }
 
-// A year, a month or a day, as the reset policies write them.
+// A year, a month or a day, as period_of() writes them.
 bool is_period(std::string_view text) noexcept {
     return (text.size() == 4 || text.size() == 6 || text.size() == 8) && all_digits(text);
 }

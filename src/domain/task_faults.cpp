@@ -8,7 +8,7 @@
 namespace callsign {
 namespace {
 
-// A year of them, and not a life's, are made at once.
+// Taskwarrior creates all tasks since the first date at once: a year of them is allowed.
 constexpr std::int64_t recurring_for_seconds_max = std::int64_t{366} * 24 * 3600;
 
 template <std::size_t n>
@@ -16,7 +16,7 @@ bool is_among(const std::array<std::string_view, n>& words, std::string_view wor
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Up to three digits, no zero first, cut off the text: more is no period that anybody means.
+// Removes a number of up to three digits without a leading zero; larger periods are not meant.
 bool take_number(std::string_view& text) noexcept {
     std::size_t digits = 0;
     while (digits < text.size() && is_digit(text[digits])) ++digits;
@@ -25,9 +25,9 @@ bool take_number(std::string_view& text) noexcept {
     return is_good;
 }
 
-// How often: of what Taskwarrior 3 reads, the words, a number and a unit, or P and one unit of ISO
-// 8601. Anything else ends each of its reports with an error. Periods below a day are left out:
-// each device makes a task for each of them.
+// The periods of Taskwarrior 3 that are accepted: words, a number and a unit, or P and one unit of
+// ISO 8601. Any other text makes each of its reports fail. Periods below a day are rejected,
+// because each device creates a task for every one.
 bool is_recurrence(std::string_view text) noexcept {
     constexpr std::array<std::string_view, 18> words{
         "annual",     "biannual",  "bimonthly", "biweekly", "biyearly", "daily",
@@ -44,7 +44,7 @@ bool is_recurrence(std::string_view text) noexcept {
     return is_iso ? is_among(iso_units, text) : is_among(units, text);
 }
 
-// Control characters that Taskwarrior writes into a JSON string as they are.
+// Whether there are control characters that Taskwarrior writes unescaped into JSON strings.
 bool is_unprintable(std::string_view text) noexcept {
     constexpr std::string_view escaped = "\b\f\n\r\t";
     return std::any_of(text.begin(), text.end(), [&](char c) {
@@ -52,14 +52,14 @@ bool is_unprintable(std::string_view text) noexcept {
     });
 }
 
-// In the one spelling that Taskwarrior itself writes.
+// Only the spelling that Taskwarrior itself writes is accepted.
 bool is_instant_text(std::string_view text, std::int64_t seconds_max) {
     const auto seconds = parse_integer(text);
     return seconds && *seconds >= instant_seconds_min && *seconds <= seconds_max &&
            text.front() != '0';
 }
 
-// Of JSON, without an exponent.
+// A JSON number without an exponent.
 bool is_plain_number(std::string_view text) noexcept {
     const auto take_digits = [&] {
         const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -121,7 +121,7 @@ std::optional<value_fault> fault_of_attribute(std::string_view name, std::string
             "A name must not be empty or have control characters, quotation marks or "
             "backslashes: Taskwarrior could not export it.");
     }
-    if (is_among(made_up, name)) return invalid("Taskwarrior has a field of this name itself.");
+    if (is_among(made_up, name)) return invalid("Must not be a name that Taskwarrior reserves.");
     if (is_unprintable(value)) {
         return invalid("Must not have control characters: Taskwarrior could not export it.");
     }
@@ -170,21 +170,21 @@ std::vector<task_fault> faults_of(const attributes& all) {
     if (value_of(all, "status") != "recurring") return found;
     const std::string_view due = value_of(all, "due");
     if (due.empty()) {
-        found.push_back({"due", "required", "A task that recurs has a first one."});
+        found.push_back({"due", "required", "Must be given for a recurring task."});
     } else if (parse_integer(due).value_or(0) < instant_seconds_min) {
-        found.push_back({"due", "invalid", "The first of a task that recurs is after 1979."});
+        found.push_back({"due", "invalid", "Must be after 1979 for a recurring task."});
     }
     const auto until = parse_integer(value_of(all, "until"));
     if (until && *until <= parse_integer(due).value_or(0)) {
-        found.push_back({"until", "invalid", "A task that recurs has at least two times."});
+        found.push_back({"until", "invalid", "Must be after due for a recurring task."});
     }
     const std::string_view recur = value_of(all, "recur");
     if (recur.empty()) {
-        found.push_back({"recur", "required", "A task that recurs says how often."});
+        found.push_back({"recur", "required", "Must be given for a recurring task."});
     } else if (!is_recurrence(recur)) {
         found.push_back({"recur", "invalid",
-                         "How often is a word such as weekly, or a number and a unit: 3d, 2weeks, "
-                         "P1M. Nothing below a day."});
+                         "Must be a word such as weekly, or a number and a unit of at least a day: "
+                         "3d, 2weeks, P1M."});
     }
     return found;
 }
@@ -196,15 +196,15 @@ std::vector<task_fault> faults_of_age(const attributes& all, time_point now) {
     std::vector<task_fault> found;
     const auto until = parse_integer(value_of(all, "until"));
     if (until && *until <= now_seconds) {
-        found.push_back(
-            {"until", "invalid", "It is over: Taskwarrior deletes a task when this has come."});
+        found.push_back({"until", "invalid",
+                         "Must be in the future: Taskwarrior deletes a task at its until."});
     }
     const auto due = parse_integer(value_of(all, "due"));
     const bool recurs = value_of(all, "status") == "recurring";
     if (recurs && due && *due < now_seconds - recurring_for_seconds_max) {
         found.push_back({"due", "invalid",
-                         "The first of a task that recurs is less than a year ago: Taskwarrior "
-                         "makes a task for each time since."});
+                         "Must be less than a year ago for a recurring task: Taskwarrior creates a "
+                         "task for each time since."});
     }
     return found;
 }

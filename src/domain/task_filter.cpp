@@ -36,7 +36,7 @@ constexpr spelling<task_status> statuses[] = {
     {"recurring", task_status::recurring},
 };
 
-// The first of two names is the one that is written.
+// Of two names for a tag the first one is written.
 constexpr spelling<virtual_tag> tags[] = {
     {"active", virtual_tag::active},
     {"annotated", virtual_tag::annotated},
@@ -115,7 +115,7 @@ bool task_filter::needs_links() const noexcept {
     });
 }
 
-// ---- what an attribute says ----
+// ---- values of attributes ----
 
 std::optional<time_point> instant_of(const attributes& all, std::string_view name) {
     const auto found = all.find(name);
@@ -152,8 +152,7 @@ bool is_before(const attributes& all, std::string_view name, time_point now) {
     return at && *at < now;
 }
 
-// rc.due: the rest of today and the seven days after it count, and what was due earlier today. Days
-// are UTC's.
+// As Taskwarrior with rc.due=7: due today (UTC), even earlier than now, or in the next six days.
 bool is_due(const attributes& all, time_point now) {
     const auto due = instant_of(all, "due");
     const auto today = std::chrono::floor<std::chrono::days>(now);
@@ -164,7 +163,7 @@ bool is_pending(const attributes& all, time_point now) {
     return status_of(all) == task_status::pending && !is_waiting(all, now);
 }
 
-// `blocked` and the like are the links'; of a task that is over they say nothing.
+// True for tags that depend on links, which are checked separately.
 bool has(virtual_tag tag, const attributes& all, time_point now) {
     const auto there = [&](std::string_view name) { return all.contains(name); };
     switch (tag) {
@@ -200,7 +199,7 @@ bool is_in_project(std::string_view project, std::string_view wanted) {
             project[wanted.size()] == '.');
 }
 
-// `wanted` is folded.
+// Requires: `wanted` is folded.
 bool has_text(const attributes& all, std::string_view wanted) {
     constexpr std::string_view start = annotation_start;
     const auto holds = [&](std::string_view text) {

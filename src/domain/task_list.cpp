@@ -11,7 +11,7 @@ namespace {
 
 using uuid_set = std::unordered_set<uuid, keyed_hash>;
 
-// Who is open, and what those depend on.
+// The open tasks, and those that they depend on.
 class links_of_all {
   public:
     explicit links_of_all(const std::vector<scanned_task>& all) {

@@ -7,7 +7,7 @@
 namespace callsign {
 namespace {
 
-// urgency.*.coefficient
+// Taskwarrior's urgency.*.coefficient.
 constexpr double of_next = 15.0;
 constexpr double of_due = 12.0;
 constexpr double of_blocking = 8.0;
@@ -37,7 +37,7 @@ std::ptrdiff_t count_of(const attributes& all, std::string_view start) {
     });
 }
 
-// From 0.2, two weeks before it is due, to 1, one week after.
+// From 0.2 at two weeks before the due date to 1 at one week after it.
 double due_term(const attributes& all, time_point now) {
     const auto due = instant_of(all, "due");
     if (!due) return 0.0;
@@ -45,10 +45,10 @@ double due_term(const attributes& all, time_point now) {
     return (days_over + 14.0) * 0.8 / 21.0 + 0.2;
 }
 
-// Whole days count.
+// Counts whole days.
 double age_term(const attributes& all, time_point now) {
     const auto entry = instant_of(all, "entry");
-    if (!entry) return 1.0;  // Taskwarrior takes it for 1970
+    if (!entry) return 1.0;  // Taskwarrior takes a missing entry for 1970
     return std::min(std::trunc(days_between(*entry, now)) / age_days_max, 1.0);
 }
 

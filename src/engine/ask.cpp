@@ -1,4 +1,4 @@
-// engine::ask, once for each query.
+// Instantiates engine::ask for each query.
 
 #include <callsign/engine/engine.hpp>
 #include <callsign/rules/read.hpp>

@@ -89,8 +89,8 @@ create_answer creation::take_outcome() {
     if (auto* failed = std::get_if<slot_failed>(&fulfilment)) return *failed;
     if (auto* large = std::get_if<task_too_large>(&fulfilment)) return *large;
     if (auto* held = std::get_if<series_held>(&fulfilment)) return std::move(*held);
-    // Settled and forgotten since: with a short enough retention that happens. How it was settled
-    // is not known any more; the next request with this key finds out.
+    // The slot was settled and has expired since, which a short retention allows: its outcome is no
+    // longer known, and the client has to retry.
     if (std::holds_alternative<fulfil::slot_missing>(fulfilment)) return in_progress{};
     CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(fulfilment));
     return unknown_series{};

@@ -1,5 +1,5 @@
 #pragma once
-// The one workflow of two commands: reserve, then fulfil, each durable in a batch of its own.
+// A creation: two commands, reserve and fulfil, each durable in a batch of its own.
 
 #include "work.hpp"
 
@@ -13,24 +13,23 @@
 
 namespace callsign {
 
-// The two phases as one work: once the reservation is durable, the writer queues the fulfilment
-// itself. Handing it back to the network thread in between would cost a thread switch for each
-// creation.
+// Both phases as one work: when the sync of the reservation begins, the fulfilment is queued
+// without the network thread. A return to it would cost a thread switch for each creation.
 class creation final : public work {
   public:
-    // Requires: a reserve. `deadline`: see claim.
+    // Requires: `request` is a reserve. `deadline`: see claim.
     creation(callsign::command request, milliseconds deadline);
 
     bool proceed() override;
     std::size_t held_bytes() const override { return held_bytes_; }
 
-    // Requires: done, and no error. Once: the answer is moved out.
+    // Requires: done, and no error. Call once: the answer is moved out.
     create_answer take_outcome();
 
-    // The task is on its way to another server. Requires: done, and no error.
+    // The slot, if the task is in flight to a remote server. Requires: done, and no error.
     std::optional<slot_id> in_flight() const;
 
-    // When the key was reserved, for a request that was not its first.
+    // When the key was reserved, if this request is a retry.
     std::optional<time_point> retried_since() const { return retried_since_; }
 
   private:
@@ -42,20 +41,20 @@ class creation final : public work {
     slot_id slot_{};
 };
 
-// A request that waits for another one's outcome. Lives in its coroutine's frame.
+// A request that waits for the outcome of another with its key. Lives in its coroutine's frame.
 struct follower {
     std::unique_ptr<timer> patience;
     std::optional<result<create_answer>> outcome;
 };
 
-// A request that is being worked on, and who waits for it. Lives in its coroutine's frame.
+// A request in progress, and those that wait for it. Lives in its coroutine's frame.
 struct leader {
     std::string key;
     digest fingerprint{};
     std::vector<follower*> followers;
 };
 
-// By (account, idempotency key of the leader): every creation under way in this process. Network
+// Every creation in progress in this process, by (account, idempotency key of the leader). Network
 // executor.
 using creations =
     boost::unordered_flat_map<std::pair<account_id, std::string_view>, leader*, worked_on_hash>;

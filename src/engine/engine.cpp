@@ -26,10 +26,10 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Nothing is due.
+// The pause while nothing is due; a cancel ends it.
 constexpr milliseconds rest = std::chrono::hours{1};
 
-// Set as long as it lives.
+// Sets the flag for its lifetime.
 class held_flag {
   public:
     explicit held_flag(bool& flag) : flag_(flag) { flag_ = true; }
@@ -41,7 +41,7 @@ class held_flag {
     bool& flag_;
 };
 
-// A command by itself.
+// A single command.
 struct plain final : work {
     using work::work;
 };
@@ -81,7 +81,7 @@ class engine::impl {
         });
     }
 
-    // ---- one thing, to its end ----
+    // ---- one request ----
 
     boost::system::error_code admit(waiter& w, std::size_t bytes) {
         if (const auto short_of = shares_->take(w.who, bytes)) {
@@ -106,7 +106,7 @@ class engine::impl {
         co_return w.error;
     }
 
-    // Reads go on when nothing more is written.
+    // Queries run even when nothing more is written.
     asio::awaitable<boost::system::error_code> perform(claim asks, work_kind kind,
                                                        std::function<void(read_tx*)> run) {
         work_item item(asks, kind, std::move(run));
@@ -122,7 +122,7 @@ class engine::impl {
         co_return item.error;
     }
 
-    // The shares are given back before any waiter runs: one that asks again finds room.
+    // Shares are returned before any handler runs: a request that follows finds room.
     template <class Waiter>
     void completed(std::span<Waiter* const> done) {
         for (Waiter* w : done) {
@@ -139,9 +139,10 @@ class engine::impl {
         }
     }
 
-    // ---- a copy of the store ----
+    // ---- copies of the store ----
 
-    // What the writer's thread has of it. Shared, since either thread may be the last to hold it.
+    // The state of a copy on the writer's thread. Shared, since either thread may be the last to
+    // hold it.
     struct copying {
         std::filesystem::path file;
         std::unique_ptr<store_copy> pages{};
@@ -151,12 +152,12 @@ class engine::impl {
 
     asio::awaitable<std::optional<std::string>> copy_to(
         std::filesystem::path file, const std::function<void(const amount_done&)>& told) {
-        if (copying_) co_return "Another backup is being made.";
+        if (copying_) co_return "Another backup is in progress.";
         const held_flag mine(copying_);
         const auto copy = std::make_shared<copying>();
         copy->file = std::move(file);
         for (bool more = true; more;) {
-            if (!accepting_ || !writable()) copy->failed = "The server is ending.";
+            if (!accepting_ || !writable()) copy->failed = "The server is shutting down.";
             more = co_await asio::co_spawn(executors_.writer, step(copy), asio::use_awaitable);
             told(copy->so_far);
         }
@@ -164,12 +165,12 @@ class engine::impl {
         co_return copy->failed;
     }
 
-    // Writer's thread. False: it has ended, one way or the other.
+    // Writer's thread. False: the copy is complete, or has failed.
     asio::awaitable<bool> step(std::shared_ptr<copying> copy) {
         bool more = false;
         try {
             auto* const its = store_.embedded();
-            if (!its) copy->failed = "The store has no file of this server's to copy.";
+            if (!its) copy->failed = "The store has no file to copy.";
             if (!copy->failed && !copy->pages) copy->pages = its->begin_copy(copy->file);
             if (!copy->failed) {
                 more = copy->pages->step();
@@ -192,7 +193,7 @@ class engine::impl {
         return failure.reason() == kind::damaged ? errc::record_damaged : errc::store_damaged;
     }
 
-    // On the clock that is never set.
+    // By the monotonic clock.
     milliseconds deadline() const { return clock_.elapsed() + options_.request_deadline; }
 
     void failed(std::string why) {
@@ -203,7 +204,7 @@ class engine::impl {
         if (on_fatal_) std::exchange(on_fatal_, nullptr)(std::move(why));
     }
 
-    // ---- writes that are refused ----
+    // ---- rejected writes ----
 
     void troubled(std::optional<store_failure> now) {
         trouble_ = std::move(now);
@@ -215,7 +216,7 @@ class engine::impl {
         return !trouble_ || trouble_->reason() != store_failure::kind::corrupt;
     }
 
-    // To look at damage again takes longer than to write something.
+    // The pause before the next test. Reading corrupt data again takes longer than a test write.
     milliseconds until_proof() {
         if (!trouble_) return rest;
         if (writable()) return options_.prove_interval;
@@ -265,8 +266,8 @@ class engine::impl {
         creations_.emplace(key, &self);
         creation w(std::move(request), until);
         result<create_answer> outcome = make_error_code(errc::store_unavailable);
-        // Whatever it is, nobody may find this request any more. A destructor must not say so:
-        // where the process is killed, frames outlive the engine.
+        // However this ends, no later request may find it. Not in a destructor: in a simulated
+        // crash, frames outlive the engine.
         std::exception_ptr thrown;
         try {
             const auto error = co_await perform(w);
@@ -290,7 +291,7 @@ class engine::impl {
         co_return outcome;
     }
 
-    // The task is on its way to another server.
+    // Waits until the remote server has the task.
     asio::awaitable<result<create_answer>> await_landing_of(
         slot_id slot, std::pair<account_id, std::string_view> key,
         std::optional<time_point> retried_since, milliseconds until) {
@@ -303,7 +304,7 @@ class engine::impl {
         } catch (...) {
             thrown = std::current_exception();
         }
-        // Not by an iterator: others that came meanwhile may have moved the table.
+        // Not by an iterator: insertions since may have moved the table.
         const auto [from, to] = landings_.equal_range(slot);
         landings_.erase(
             std::find_if(from, to, [&](const auto& each) { return each.second == &settled; }));
@@ -312,11 +313,11 @@ class engine::impl {
         co_return std::move(*outcome);
     }
 
-    // None: it did not come there in time.
+    // None: the remote server did not have it in time.
     asio::awaitable<std::optional<result<create_answer>>> await_landing(
         wakeup& settled, std::pair<account_id, std::string_view> key,
         std::optional<time_point> retried_since, milliseconds until) {
-        // It may have been settled before anybody waited for it, in the batch of this request even.
+        // It may have been settled before this wait began, even in the batch of this request.
         for (;;) {
             const auto seen = settled.now();
             auto outcome = co_await look_up_outcome(key, retried_since);
@@ -326,7 +327,7 @@ class engine::impl {
         }
     }
 
-    // None: it is not settled yet.
+    // None: not settled yet.
     asio::awaitable<std::optional<result<create_answer>>> look_up_outcome(
         std::pair<account_id, std::string_view> key, std::optional<time_point> retried_since) {
         using outcome = result<create_answer>;
@@ -355,7 +356,7 @@ class engine::impl {
         for (auto at = from; at != to; ++at) at->second->notify();
     }
 
-    // What another request's outcome means for this one; none: it must try for itself.
+    // Another request's outcome as this one's; none: this one must run by itself.
     asio::awaitable<std::optional<result<create_answer>>> follow(leader& ahead,
                                                                  const reserve& request,
                                                                  milliseconds until) {
@@ -365,7 +366,8 @@ class engine::impl {
         const auto patience = std::max(until - clock_.elapsed(), milliseconds{0});
         co_await self.patience->wait(patience);
         if (!self.outcome) {
-            // Out of patience, and `ahead` is still there: it tells its followers before it goes.
+            // A timeout, with `ahead` still in progress: it sets its followers' outcome before it
+            // ends.
             std::erase(ahead.followers, &self);
             co_return result<create_answer>{in_progress{}};
         }
@@ -400,7 +402,7 @@ class engine::impl {
         return keys;
     }
 
-    // ---- set-up ----
+    // ---- setup ----
 
     static executors with_offload(executors given) {
         if (!given.offload) given.offload = given.reader;
@@ -428,7 +430,7 @@ class engine::impl {
     hub events_;
     hub::subscription settlements_;
     creations creations_;
-    // Those whose task is on its way to another server; each in its coroutine's frame.
+    // Requests whose task is in flight to a remote server; each in its coroutine's frame.
     std::unordered_multimap<slot_id, wakeup*> landings_;
     remote_editor* editor_ = nullptr;
     std::unique_ptr<timer> drained_;

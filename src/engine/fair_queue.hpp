@@ -1,17 +1,18 @@
 #pragma once
-// Who is next: account by account in turn (deficit round robin, Shreedhar and Varghese 1995). In
-// its turn an account is given a quantum of credit and is served while its credit lasts; what is
-// too heavy for that waits, and the credit is kept for the next round. So of two accounts that
-// always have something waiting none gets ahead of the other by more than a quantum and one item,
-// whatever they send; and one that has just come waits for one round, however long the others'
-// lanes are. Within an account it is first come, first served. The server's own work is before
-// everybody's.
+// Serves accounts in turn: deficit round robin (Shreedhar and Varghese 1995). In its turn an
+// account gets a quantum of credit and is served while its credit lasts; an item that is too heavy
+// for it waits, and the credit is kept for the next round. So of two accounts that always have
+// items waiting, none gets ahead of the other by more than a quantum and one item, whatever they
+// send; and a new account waits for one round, however long the others' lanes are. Within an
+// account it is first come, first served. The system's own work comes before all accounts'.
 //
-// What an item takes is known once it is served. Who has taken more than its weight said owes the
-// rest, for as long as it has something waiting beside others, and pays it back out of its turns.
+// The actual cost of an item is known once it is served. An account that has exceeded the weight of
+// its items owes the difference, for as long as it has items waiting beside others', and pays it
+// back out of its turns.
 //
 // A pure data structure: no lock, no clock, no allocation for an item. An item is a T with `who`, a
-// payer; `weight`, in bytes (claim.hpp); and `behind`, a T* that is the queue's while it holds it.
+// payer; `weight`, in bytes (claim.hpp); and `behind`, a T* for the queue's use while it holds the
+// item.
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/claim.hpp>
@@ -26,9 +27,9 @@
 
 namespace callsign {
 
-// As much as the lightest dozen of commands: most turns serve all that a client has waiting, few
-// need a second round. And small beside a batch's bounds: a batch holds the turns of 64 accounts,
-// so one that comes to 64 busy ones is in the next batch.
+// The weight of a dozen of the lightest commands: most turns serve all that a client has waiting,
+// few need a second round. And small beside a batch's limits: a batch holds the turns of 64
+// accounts, so one that comes to 64 busy ones is in the next batch.
 inline constexpr std::size_t quantum_bytes = std::size_t{64} * 1024;
 
 template <class T>
@@ -47,8 +48,8 @@ class fair_queue {
         l.last = &item;
     }
 
-    // What was taken and has not been served, in the order it was taken. It is before whatever else
-    // its accounts have waiting.
+    // Returns items that were taken and not served, in the order they were taken, to the front of
+    // their accounts' lanes.
     void put_back(std::span<T* const> items) {
         for (auto last = items.rbegin(); last != items.rend(); ++last) {
             T* const item = *last;
@@ -60,7 +61,7 @@ class fair_queue {
         }
     }
 
-    // It has taken so much more than the weight of what was served.
+    // Charges an account for costs beyond the weight of what was served.
     void charge(payer who, std::size_t more) {
         const auto found = lanes_.find(who);
         if (found == lanes_.end()) return;
@@ -69,7 +70,8 @@ class fair_queue {
         credit = std::max(credit - owed, -static_cast<std::int64_t>(owed_max));
     }
 
-    // What take() would take; null: nothing, or nothing of whom `may` says yes to.
+    // Returns what take() would take; null: nothing waits, or nothing of a payer that `may`
+    // accepts.
     template <class May>
     T* next(const May& may) {
         if (house_.first) return house_.first;
@@ -80,7 +82,7 @@ class fair_queue {
                 go_on();
                 continue;
             }
-            // Alone, there is nobody to be fair to.
+            // A single account needs no fairness, and its debt is dropped.
             if (lanes_.size() == 1) {
                 l.credit = std::max<std::int64_t>(l.credit, 0);
                 return l.first;
@@ -95,25 +97,25 @@ class fair_queue {
         return next([](payer) { return true; });
     }
 
-    // Requires: next() has just returned it.
+    // Requires: next() has just returned the item.
     T& take() {
         CALLSIGN_ASSERT(!empty());
         --size_;
         if (house_.first) return pop(house_);
         lane& l = *last_->next;
         T& item = pop(l);
-        // It may be served beyond its credit where it is alone.
+        // A single account may be served beyond its credit.
         l.credit -= std::min(l.credit, static_cast<std::int64_t>(item.weight));
         if (!l.first) remove_lane(item.who);
         return item;
     }
 
   private:
-    // Of one account that has something waiting. They make a ring.
+    // Of one account that has items waiting. The lanes form a ring.
     struct lane {
         T* first = nullptr;
         T* last = nullptr;
-        std::int64_t credit = 0;  // negative: it owes so much
+        std::int64_t credit = 0;  // negative: debt
         lane* next = nullptr;
     };
     using lanes = std::unordered_map<payer, lane>;
@@ -132,8 +134,8 @@ class fair_queue {
         return added;
     }
 
-    // An account with one request at a time comes and goes with each of them: its lane's memory is
-    // kept for the next one.
+    // An account with one request at a time adds and removes its lane with each of them, so the
+    // memory of lanes is reused.
     lane& add_lane(payer who) {
         if (spare_.empty()) return lanes_[who];
         auto node = std::move(spare_.back());
@@ -143,7 +145,7 @@ class fair_queue {
         return lanes_.insert(std::move(node)).position->second;
     }
 
-    // The one that has its turn; what was left of its credit goes with it.
+    // Removes the lane whose turn it is; the rest of its credit is lost.
     void remove_lane(payer who) {
         lane* const gone = last_->next;
         if (last_ == gone) {
@@ -157,7 +159,7 @@ class fair_queue {
     }
 
     static constexpr std::size_t spare_max = 256;
-    // As much as the heaviest items weigh: next() goes round no more often than for them.
+    // The weight of the heaviest items: next() makes no more rounds for a debt than for those.
     static constexpr std::size_t owed_max = std::size_t{64} << 20;
 
     static T& pop(lane& l) {
@@ -166,8 +168,8 @@ class fair_queue {
         return item;
     }
 
-    // The credit of a turn is given once. Before it there is less than the first item needs, unless
-    // the account was passed over: it saves nothing up by that.
+    // Adds the credit of a turn, once. Before that the credit is less than the first item needs,
+    // unless the account was passed over: that must not accumulate credit.
     bool can_pay(lane& l) {
         const auto weight = static_cast<std::int64_t>(l.first->weight);
         if (!has_come_) {
@@ -188,7 +190,7 @@ class fair_queue {
     lanes lanes_;
     std::vector<typename lanes::node_type> spare_;
     lane* last_ = nullptr;   // of the ring; the one after it has its turn
-    bool has_come_ = false;  // its turn has begun: it has been given its credit
+    bool has_come_ = false;  // its turn has begun, and its credit was added
 };
 
 }  // namespace callsign

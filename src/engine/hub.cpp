@@ -9,7 +9,7 @@ hub::subscription hub::subscribe(subscriber tell) {
     return subscription(std::move(own));
 }
 
-// By place: a subscriber may subscribe another.
+// By index: a subscriber may subscribe another.
 void hub::deliver(std::span<const event> batch) {
     for (const event& each : batch) {
         for (std::size_t i = 0; i < all_.size(); ++i) {

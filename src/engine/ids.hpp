@@ -1,5 +1,5 @@
 #pragma once
-// UUIDv7s in the order they are drawn.
+// Generates UUIDv7s that sort in the order of generation.
 
 #include <callsign/ports/entropy.hpp>
 #include <callsign/rules/rules.hpp>
@@ -28,7 +28,7 @@ class time_ordered_ids final : public rules::id_source {
   private:
     static constexpr std::uint32_t counter_end = 1u << 18;
 
-    // Drawn in blocks: the operating system is asked once for 512 ids.
+    // Read in blocks: one system call for 512 IDs.
     std::uint64_t random() {
         if (used_ == block_.size()) {
             source_.fill(block_);

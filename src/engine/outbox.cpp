@@ -25,25 +25,24 @@ using event_kind = outbox_event::kind;
 
 namespace {
 
-// Edits that one version may hold; the others are for the next.
+// Edits in one version; further ones wait for the next.
 constexpr std::size_t edits_at_once_max = 128;
-// Between two words about a long history.
+// Between two reports of the progress of a long history.
 constexpr std::int64_t versions_between_words = 1'000;
 
-// An edit that waits. Shared by who asked for it and by the account's coroutine: either may go
-// first.
+// A waiting edit. Shared by its caller and the account's coroutine: either may end first.
 struct waiting_edit {
     edit_task command;
-    std::uint64_t asked = 0;  // questions that had been begun when it came
+    std::uint64_t asked = 0;  // replica::asked when it came
     std::unique_ptr<timer> patience;
     std::optional<result<edit_task::answer>> answer{};
     bool is_sent = false;
 };
 using edit_ptr = std::shared_ptr<waiting_edit>;
 
-// Who waits for the mirror to be up to date, or for a fence. In its coroutine's frame.
+// A call that waits until the mirror is up to date, or for a fence. In its coroutine's frame.
 struct waiting_call {
-    std::uint64_t asked = 0;  // as of a waiting_edit
+    std::uint64_t asked = 0;  // replica::asked when it came
     std::unique_ptr<timer> patience;
     std::optional<bool> outcome{};
 };
@@ -65,28 +64,28 @@ struct replica {
     remote_chain remote;
     outbox_machine machine;
     std::unique_ptr<task_sink> sink{};
-    std::optional<wakeup> changed{};  // while it runs
-    wakeup::moment seen{};            // when it last rested
+    std::optional<wakeup> changed{};  // emplaced by begin()
+    wakeup::moment seen{};            // as of the last rest
 
     std::deque<edit_ptr> edits{};
     std::vector<waiting_call*> lookups{}, fences{};
-    bool has_effects = true;  // not known yet
-    bool is_stale = true;     // its row and its sink are to be read anew
+    bool has_effects = true;  // until it is known
+    bool is_stale = true;     // its row and its sink have to be read again
     bool is_gone = false;
-    bool from_beginning = false;  // there is nothing to restart from
+    bool from_beginning = false;  // there is no snapshot to restart from
     bool has_permit = false;
 
     std::optional<sent_version> sent{};
-    std::optional<sink_child> child{};     // that is being applied
-    std::size_t child_taken = 0;           // of its operations
-    std::vector<effect_id> forestalled{};  // whose version another's came before
-    uuid accepted{};                       // what the remote calls `sent`
+    std::optional<sink_child> child{};     // being applied
+    std::size_t child_taken = 0;           // its operations applied so far
+    std::vector<effect_id> forestalled{};  // of versions that lost their place to another
+    uuid accepted{};                       // the remote's ID of `sent`
 
-    // Questions are numbered: what was confirmed by one that was begun after something came, is how
-    // the remote stood after that.
+    // Queries are numbered. A confirmed query covers an edit or call that came before it began:
+    // whose `asked` is smaller.
     std::uint64_t asked = 0;
     std::uint64_t confirmed = 0;
-    milliseconds up_to_date_at{-1};  // by clock::elapsed(), of the question; < 0: never
+    milliseconds up_to_date_at{-1};  // by clock::elapsed(), when its query began; < 0: never
     std::optional<milliseconds> verified_at{};
     remote_status status{};
 };
@@ -112,7 +111,7 @@ class outbox::impl {
         told_ = engine.events().subscribe([this](const event& e) { hear(e); });
     }
 
-    // ---- from outside ----
+    // ---- interface ----
 
     void reload(outbox_options options) {
         options_ = options;
@@ -120,7 +119,7 @@ class outbox::impl {
             r->machine.reload(limits());
             r->changed->notify();
         }
-        // More may be at work now.
+        // More accounts may be active now.
         for (timer* t : permits_wanted_) t->cancel();
     }
 
@@ -166,7 +165,7 @@ class outbox::impl {
         r->changed->notify();
         co_await mine->patience->wait(engine_.request_deadline());
         if (mine->answer) co_return std::move(*mine->answer);
-        mine->answer = answered(errc::remote_unavailable);  // nobody need answer it any more
+        mine->answer = answered(errc::remote_unavailable);  // its caller no longer waits
         co_return answered(mine->is_sent ? errc::outcome_unknown : errc::remote_unavailable);
     }
 
@@ -211,7 +210,7 @@ class outbox::impl {
     const outbox_options& options() const { return options_; }
 
   private:
-    // ---- who there is ----
+    // ---- accounts ----
 
     void hear(const event& e) {
         if (const auto* const waiting = std::get_if<events::effect_waiting>(&e)) {
@@ -257,7 +256,7 @@ class outbox::impl {
         });
     }
 
-    // ---- one account's ----
+    // ---- one account ----
 
     awaitable<void> run(replica& r) {
         outbox_event came{.what = event_kind::rested};
@@ -281,7 +280,7 @@ class outbox::impl {
         end(r);
     }
 
-    // Nobody waits for it any more.
+    // Fails all that still waits for the account.
     void end(replica& r) {
         for (const edit_ptr& e : r.edits) answer(*e, errc::remote_unavailable);
         if (r.sent) drop_sent(r, errc::outcome_unknown);
@@ -312,14 +311,14 @@ class outbox::impl {
         CALLSIGN_ASSERT(!"a step that there is not");
     }
 
-    // Not while something that came is still to be used, nor before what may end in a pause: that
-    // is over at once when the row has changed, and only then is the row read.
+    // Not while something pulled or sent is being processed, nor before a step that may end in a
+    // pause: the pause ends at once if the row has changed, and only then is the row read.
     static bool may_reload(event_kind came) {
         return came == event_kind::rested || came == event_kind::moved ||
                came == event_kind::settled || came == event_kind::applied;
     }
 
-    // Its row, and what asks its server.
+    // Reads the account's row again, and opens its sink.
     awaitable<void> reload(replica& r) {
         const auto looked = r.changed->now();
         r.is_stale = false;
@@ -356,7 +355,7 @@ class outbox::impl {
         return r.has_effects || !r.edits.empty() || !r.fences.empty();
     }
 
-    // An edit is answered by what the remote has after it was asked for.
+    // An edit's result depends on what the remote has after the edit was requested.
     bool needs_pull(const replica& r) const {
         return std::ranges::any_of(r.edits,
                                    [&](const edit_ptr& e) { return e->asked >= r.confirmed; });
@@ -387,11 +386,11 @@ class outbox::impl {
         }
         give_back_permit(r);
         r.remote.halted = r.status.halted = why;
-        fail_calls(r, "It has halted: " + std::string(to_string(why)) + ".");
+        fail_calls(r, "The remote account is halted: " + std::string(to_string(why)) + ".");
         tell_state(r, remote_status::state::halted);
         while (!stopped_ && r.remote.halted != remote_halt::none) {
             const auto looked = r.changed->now();
-            // What was told of the halt itself is read here, too.
+            // The event of the halt itself is handled here, too.
             if (r.is_stale) co_await reload(r);
             if (r.is_gone) break;
             if (r.is_stale) continue;  // it could not be read, or has changed again
@@ -405,14 +404,14 @@ class outbox::impl {
         co_return outbox_event{.what = event_kind::rested};
     }
 
-    // ---- what the remote has ----
+    // ---- pulling ----
 
     awaitable<outbox_event> verify(replica& r) {
         auto found = co_await r.sink->get_child(r.remote.before);
         if (auto* const failure = std::get_if<sink_failure>(&found)) co_return failed(r, *failure);
         const auto* const child = std::get_if<sink_child>(&found);
-        // It may have been deleted there, as some servers do with old versions: then it is the
-        // cursor itself that tells.
+        // The version before may have been deleted, as some servers do with old ones: then pull()
+        // decides, by the cursor.
         const bool is_kept = std::holds_alternative<sink_gone>(found) ||
                              (child && child->version == r.remote.cursor);
         if (is_kept) r.verified_at = clock_.elapsed();
@@ -422,9 +421,10 @@ class outbox::impl {
     awaitable<outbox_event> pull(replica& r) {
         if (r.remote.halted != remote_halt::none) co_return co_await halt(r, r.remote.halted);
         if (!r.sink) {
-            sink_failure none{sink_failure::kind::wrong_secret,
-                              "The master key is missing, or another: its secret cannot be opened.",
-                              {}};
+            sink_failure none{
+                sink_failure::kind::wrong_secret,
+                "The master key is missing or wrong: the account's secret cannot be decrypted.",
+                {}};
             co_return failed(r, none);
         }
         const bool is_first = r.remote.cursor.is_nil() && r.remote.partial.is_nil();
@@ -440,7 +440,7 @@ class outbox::impl {
         }
         if (std::holds_alternative<sink_up_to_date>(found)) {
             if (!r.remote.partial.is_nil()) {
-                co_return outbox_event{.what = event_kind::gone};  // it has lost what it had
+                co_return outbox_event{.what = event_kind::gone};  // the remote lost that version
             }
             up_to_date(r, asked, question);
             co_return outbox_event{.what = event_kind::up_to_date, .has_work = has_work(r)};
@@ -488,7 +488,7 @@ class outbox::impl {
         if (const auto* const grown = std::get_if<task_too_large>(&*done)) {
             co_return failed(
                 r, {sink_failure::kind::unreadable,
-                    "Task " + to_string(grown->task) + " is larger than a task may be here.",
+                    "Task " + to_string(grown->task) + " is larger than this server's limit.",
                     {}});
         }
         const auto* const part = std::get_if<apply_remote_version::applied>(&*done);
@@ -506,8 +506,8 @@ class outbox::impl {
         co_return outbox_event{.what = event_kind::applied};
     }
 
-    // Another version is the child of what ours was sent behind. A server that rebases what comes
-    // late may have put some of ours into it; the rest is taken anew.
+    // Another version is the child of the parent of ours. A server that rebases stale versions may
+    // have included operations of ours in it; the rest is taken again.
     awaitable<void> resolve_sent(replica& r, const sink_child& whole) {
         sent_version sent = std::move(*r.sent);
         r.sent.reset();
@@ -536,12 +536,12 @@ class outbox::impl {
         r.has_effects = true;
     }
 
-    // ---- from a snapshot, or the beginning ----
+    // ---- restarting from a snapshot, or the beginning ----
 
     struct remote_state {
         replay tasks;
         uuid head{}, before{};
-        std::vector<uuid> versions;  // of which it was made
+        std::vector<uuid> versions;  // merged into `tasks`
     };
 
     awaitable<outbox_event> restart(replica& r) {
@@ -567,10 +567,11 @@ class outbox::impl {
         std::optional<outbox_event> ended = co_await follow(r, state);
         if (ended) co_return *ended;
         if (!r.remote.cursor.is_nil()) {
-            // It was not gone after all.
+            // The cursor was not gone after all.
             if (std::ranges::find(state.versions, r.remote.cursor) != state.versions.end()) {
                 co_return failed(r, {sink_failure::kind::not_a_server,
-                                     "It contradicts itself: a version was gone and is there.",
+                                     "The remote server contradicts itself: a version that it "
+                                     "reported missing exists.",
                                      {}});
             }
             const bool is_empty = state.versions.empty();
@@ -584,7 +585,7 @@ class outbox::impl {
         co_return outbox_event{.what = event_kind::restarted};
     }
 
-    // To the end of the remote's chain. None: it was reached.
+    // Reads up to the end of the remote's chain. None: it was reached.
     awaitable<std::optional<outbox_event>> follow(replica& r, remote_state& state) {
         std::size_t bytes = 0;
         for (const auto& [id, all] : state.tasks.tasks()) bytes += size_of(all);
@@ -599,7 +600,7 @@ class outbox::impl {
             }
             auto& child = std::get<sink_child>(found);
             const cost its{.operations = 1 + child.operations.size() / 8};
-            // They are freed there, too: that takes as long.
+            // They are freed there, too, which takes as long.
             auto work = [&state, all = std::move(child.operations)]() mutable {
                 std::size_t more = 0;
                 for (const auto some = std::exchange(all, {}); const operation& o : some) {
@@ -612,9 +613,10 @@ class outbox::impl {
             if (!more) co_return failed(r, more.error());
             bytes += *more;
             if (bytes > options_.state_bytes_max) {
-                co_return failed(r, {sink_failure::kind::unreadable,
-                                     "Its tasks are more than can be taken over at once.",
-                                     {}});
+                co_return failed(r,
+                                 {sink_failure::kind::unreadable,
+                                  "The remote server's tasks exceed the size limit of an import.",
+                                  {}});
             }
             state.before = std::exchange(state.head, child.version);
             state.versions.push_back(child.version);
@@ -625,7 +627,7 @@ class outbox::impl {
         }
     }
 
-    // What takes some milliseconds and more does not hold up the network thread.
+    // Work of several milliseconds does not run on the network thread.
     template <class Work>
     awaitable<result<std::invoke_result_t<Work&>>> in_pool(account_id account, cost its,
                                                            Work work) {
@@ -636,7 +638,7 @@ class outbox::impl {
 
     using imported_task = import_tasks::imported_task;
 
-    // In the order they were entered: so they are numbered.
+    // In the order of entry, in which they are numbered.
     static std::vector<imported_task> in_order(task_map&& tasks) {
         std::vector<imported_task> all;
         for (auto& [id, attributes] : tasks) all.push_back({id, std::move(attributes)});
@@ -654,7 +656,8 @@ class outbox::impl {
         const auto count = co_await in_pool(r.remote.account, many, std::move(settle));
         if (!count) co_return failed(r, count.error());
         std::vector<uuid> gone;
-        // While its own tasks are on their way there, none is gone for not being there.
+        // While the account's own tasks are being sent there, a task missing there is not deleted
+        // here.
         std::optional<outbox_event> ended;
         if (!r.remote.moving) ended = co_await find_gone(r, state.tasks.tasks(), gone);
         if (ended) co_return ended;
@@ -695,7 +698,7 @@ class outbox::impl {
         co_return std::nullopt;
     }
 
-    // The mirror's tasks that the remote does not have.
+    // Finds the mirror's tasks that the remote does not have.
     awaitable<std::optional<outbox_event>> find_gone(replica& r, const task_map& there,
                                                      std::vector<uuid>& gone) {
         for (std::optional<task_place> after;;) {
@@ -710,7 +713,7 @@ class outbox::impl {
         }
     }
 
-    // All of it.
+    // Submits all of the step.
     awaitable<std::optional<outbox_event>> submit(replica& r, apply_remote_state step) {
         do {
             apply_remote_state rest = step;
@@ -719,7 +722,7 @@ class outbox::impl {
             if (const auto* const grown = std::get_if<task_too_large>(&*done)) {
                 co_return failed(
                     r, {sink_failure::kind::unreadable,
-                        "Task " + to_string(grown->task) + " is larger than a task may be here.",
+                        "Task " + to_string(grown->task) + " is larger than this server's limit.",
                         {}});
             }
             if (std::holds_alternative<no_remote>(*done)) co_return moved(r);
@@ -734,7 +737,7 @@ class outbox::impl {
         co_return std::nullopt;
     }
 
-    // ---- what waits here ----
+    // ---- sending ----
 
     awaitable<outbox_event> take(replica& r) {
         std::vector<edit_ptr> ready;
@@ -835,7 +838,7 @@ class outbox::impl {
     }
 
     awaitable<outbox_event> disband(replica& r) {
-        // Whether it will ever come there nobody knows: who asked is told so.
+        // If it is unknown whether a copy will arrive, callers get outcome_unknown.
         if (r.sent)
             drop_sent(r,
                       r.machine.is_uncertain() ? errc::outcome_unknown : errc::remote_unavailable);
@@ -853,7 +856,7 @@ class outbox::impl {
         co_return outbox_event{.what = event_kind::disbanded, .has_work = true};
     }
 
-    // Its creations and keys are in the outbox still.
+    // Creations and keys of it remain in the outbox.
     void drop_sent(replica& r, errc why) {
         for (const delivery_part& part : r.sent->parts) {
             if (part.edit) answer(*r.sent->edits[*part.edit], why);
@@ -862,7 +865,7 @@ class outbox::impl {
         r.has_effects = true;
     }
 
-    // ---- small things ----
+    // ---- helpers ----
 
     void come_to(replica& r, const uuid& version) {
         r.remote.before = std::exchange(r.remote.cursor, version);
@@ -892,7 +895,7 @@ class outbox::impl {
     }
 
     outbox_event failed(replica& r, const boost::system::error_code& error) {
-        return failed(r, {sink_failure::kind::busy, "Here: " + error.message() + ".", {}});
+        return failed(r, {sink_failure::kind::busy, "Local error: " + error.message() + ".", {}});
     }
 
     outbox_event failed(replica& r, const sink_failure& failure) {
@@ -901,14 +904,13 @@ class outbox::impl {
         return {.what = event_kind::failed, .failure = failure.why, .retry_in = failure.retry_in};
     }
 
-    // What it says would stop everything, and is not believed yet.
+    // The remote reports what would halt the account, and is not believed yet.
     void note_doubt(replica& r, event_kind said) {
         if (said == event_kind::diverged) {
-            r.status.last_error = "It says that it has not what it had; it is asked again.";
+            r.status.last_error = "The remote server reports missing versions; rechecking.";
         } else if (said == event_kind::incomplete) {
             r.status.last_error =
-                "It says that its history has no beginning, and has no snapshot; it is asked "
-                "again.";
+                "The remote server reports an incomplete history without a snapshot; rechecking.";
         } else {
             return;
         }

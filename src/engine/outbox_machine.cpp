@@ -19,7 +19,7 @@ outbox_action outbox_machine::resume(const outbox_event& e, std::uint8_t drawn) 
     case outbox_step::verify:
     case outbox_step::restart:
         if (e.what == kind::diverged || e.what == kind::incomplete) {
-            // What stops everything until a person acts is not believed at once.
+            // A halt needs an operator, so one report of missing versions is not enough.
             if (++doubts_ < limits_.doubts_max) return back_off(e, drawn);
             step_ = outbox_step::halt;
             doubts_ = 0;
@@ -60,7 +60,7 @@ outbox_action outbox_machine::after_pull(const outbox_event& e) {
     switch (e.what) {
     case kind::own_child: return do_next(outbox_step::settle);
     case kind::child:
-        uncertain_ = false;  // no copy of ours can land there any more
+        uncertain_ = false;  // no copy of ours can still be accepted there
         resends_ = doubts_ = 0;
         return do_next(outbox_step::apply);
     case kind::gone: return do_next(outbox_step::restart);
@@ -68,7 +68,7 @@ outbox_action outbox_machine::after_pull(const outbox_event& e) {
     }
     doubts_ = 0;
     if (uncertain_) {
-        // It has not come there, or not yet: of two copies the remote takes one.
+        // It has not arrived, or not yet: of two copies the remote accepts one.
         if (resends_ < limits_.resends_max) {
             ++resends_;
             return do_next(outbox_step::resend);
@@ -83,7 +83,7 @@ outbox_action outbox_machine::after_pull(const outbox_event& e) {
 outbox_action outbox_machine::after_send(const outbox_event& e, std::uint8_t drawn) {
     failures_ = 0;
     if (e.what == kind::accepted) return do_next(outbox_step::settle);
-    // Somebody else was first, or a copy of ours: the child tells.
+    // Another version was first, or a copy of ours: the child of the parent decides.
     uncertain_ = true;
     ++conflicts_;
     const auto turns = std::min<std::int64_t>(conflicts_, 8);
@@ -105,7 +105,7 @@ outbox_action outbox_machine::after_failure(const outbox_event& e, std::uint8_t 
         const bool may_be_there = e.failure != failure::unreachable && e.failure != failure::busy;
         if (may_be_there) uncertain_ = true;
         if (!uncertain_) {
-            // Nothing of it has left: it is taken anew when the remote is there again.
+            // Nothing of it was sent: it is taken again when the remote can be reached.
             failures_ = std::max<std::int64_t>(failures_, 1);
             return do_next(outbox_step::disband);
         }
@@ -113,7 +113,8 @@ outbox_action outbox_machine::after_failure(const outbox_event& e, std::uint8_t 
     return back_off(e, drawn);
 }
 
-// Short at first: what the remote does not like is looked for among what it does.
+// Short at first: after a rejection, smaller versions are tried until the rejected part is
+// isolated.
 outbox_action outbox_machine::pause_after_refusal(std::uint8_t drawn) {
     milliseconds pause = limits_.conflict_pause;
     for (std::int64_t n = 1; n < refusals_ && pause < limits_.retry_max; ++n) pause *= 2;

@@ -25,7 +25,7 @@ readers::readers(store& store, clock& clock, const executors& executors,
       executors_(executors),
       callbacks_(std::move(callbacks)),
       free_(executors.readers),
-      // One reader is left to the quick ones, if there are two.
+      // One reader is left to the quick queries, if there are two.
       long_places_(std::max<std::size_t>(executors.readers, 2) - 1, options.account_readers_max),
       offload_places_(options.offload_threads, 1) {}
 
@@ -52,7 +52,7 @@ void readers::push(work_item& item) {
     flush_reads_soon();
 }
 
-// At the end of this turn of the network thread: others may ask in it too.
+// At the end of this turn of the network thread, in which more queries may come.
 void readers::flush_reads_soon() {
     if (std::exchange(scheduled_, true)) return;
     asio::post(executors_.network, [this] {
@@ -77,14 +77,14 @@ void readers::flush_reads() {
     flush_offloaded(now, expired);
     if (expired.empty()) return;
     for (work_item* item : expired) item->error = errc::deadline_exceeded;
-    // Not at once: the caller of push() does not await its answer yet.
+    // Posted: the caller of push() does not await its result yet.
     asio::post(executors_.network,
                [this, these = carried<work_item>(std::move(expired))]() mutable {
                    callbacks_.completed(these.take());
                });
 }
 
-// False: there is nothing to hand over.
+// False: there is nothing to dispatch.
 bool readers::flush_quick(milliseconds now, work_items& expired) {
     work_items batch;
     while (batch.size() < batch_max && quick_.next()) {
@@ -103,7 +103,7 @@ bool readers::flush_quick(milliseconds now, work_items& expired) {
     return true;
 }
 
-// nullptr: nothing waits that there is a place for.
+// nullptr: nothing waits that has a permit.
 work_item* readers::take_next(fair_queue<work_item>& from, const places& free, milliseconds now,
                               work_items& expired) {
     const auto may = [&](payer who) { return free.has_one_for(who); };
@@ -146,7 +146,7 @@ void readers::flush_offloaded(milliseconds now, work_items& expired) {
     }
 }
 
-// The waiting ones are dispatched first: those completed now may ask more.
+// Waiting items are dispatched first: the completed ones may lead to more.
 void readers::finish(work_items done, std::uint64_t seen) {
     flush_reads();
     if (seen <= durable_) return callbacks_.completed(done);
@@ -171,13 +171,13 @@ void readers::lose() {
     for (auto& [seen, done] : std::exchange(unanswered_, {})) finish(std::move(done), seen);
 }
 
-// The transaction begins after all of them were asked: each sees what was committed by then.
+// The transaction begins after all queries were pushed: each sees what was committed by then.
 std::uint64_t readers::answer_all(std::span<work_item* const> asked) {
     try {
         const auto tx = store_.begin_read();
         for (work_item* item : asked) run_one(*item, tx.get());
     } catch (const store_failure& failure) {
-        // The transaction could not begin, so nobody has an answer.
+        // The transaction could not begin, so no query has a result.
         const auto error = callbacks_.failed(failure);
         for (work_item* item : asked) item->error = error;
     }
@@ -188,7 +188,7 @@ void readers::run_one(work_item& item, read_tx* tx) {
     try {
         item.run(tx);
     } catch (const store_failure& failure) {
-        // This one has no answer; the others may have theirs.
+        // This query fails alone.
         item.error = callbacks_.failed(failure);
     } catch (...) {
         item.thrown = std::current_exception();

@@ -1,18 +1,16 @@
 #pragma once
-// What runs beside the network thread and changes nothing: queries, and offloaded work, which asks
-// the store nothing. Each is in one of three lanes, and each lane serves account by account in
-// turn:
+// Runs what changes nothing off the network thread: queries, and offloaded work, which does not use
+// the store. Each is in one of three lanes, which serve accounts in turn:
 //
-//   quick      queries that take a moment. Those that wait are answered in one transaction: opening
-//              it, waking a reader and coming back cost more than most of them do.
-//   long       queries whose claim says that they look at much. Each has a reader and a transaction
-//              to itself. One reader is left to the quick ones, if there are two; one account has
+//   quick      queries of about a millisecond. Those that wait share one transaction: opening it,
+//              waking a reader and returning cost more than most of them do.
+//   long       queries whose claim is large. Each has a reader and a transaction to itself. One
+//              reader is left to quick ones, if there are two; an account has
 //              `account_readers_max`.
-//   offloaded  on threads of its own, which answer no queries: `offload_threads` of it at once, and
-//              one of an account.
+//   offloaded  on threads of its own: `offload_threads` of it at once, and one of an account.
 //
-// A query may see what is committed and not durable yet. What a power cut could take back is not
-// told: its answer waits for the writer's next sync.
+// A query may see commits that are not durable yet. It completes only after the sync behind them:
+// no response contains what a power failure could revert.
 
 #include "fair_queue.hpp"
 #include "waiter.hpp"
@@ -40,18 +38,18 @@ class work_item final : public waiter {
     static constexpr std::size_t quick_weight_max = std::size_t{256} * 1024;
 
     work_kind kind;
-    std::function<void(read_tx*)> run;  // with a transaction for a query, else with none
+    std::function<void(read_tx*)> run;  // with a transaction for a query, otherwise null
     std::exception_ptr thrown;          // by `run`, unless it is a store_failure
-    work_item* behind = nullptr;        // the queue's
+    work_item* behind = nullptr;        // for the queue's use
 };
 
-// Threads that whole items have to themselves: so many in all, and so many of one account.
+// Permits for threads that an item has to itself: a maximum in all, and one of an account.
 class places {
   public:
     places(std::size_t max, std::size_t account_max) : max_(max), account_max_(account_max) {}
 
     bool is_full() const noexcept { return taken_.size() >= max_; }
-    // Requires: it is not full.
+    // Requires: not full.
     bool has_one_for(payer who) const;
     void take(payer who) { taken_.push_back(who); }
     void give_back(payer who);
@@ -62,12 +60,13 @@ class places {
     std::vector<payer> taken_;
 };
 
-// Network executor, but for what says otherwise.
+// Network executor, unless noted.
 class readers {
   public:
-    // `completed` is called on the network executor with those that have ended, their errors set;
-    // `failed` on a reader's thread, for what a failure of the store is to be called; `visible`
-    // there too: the number of the last batch that may have been seen by now (writer.hpp).
+    // `completed` is called on the network executor with items that have ended, their errors set.
+    // `failed`, on a reader's thread, returns the error for a failure of the store. `visible`, on a
+    // reader's thread, returns the number of the last batch that may have been seen by now
+    // (writer.hpp).
     struct callbacks {
         std::function<void(std::span<work_item* const>)> completed;
         std::function<boost::system::error_code(const store_failure&)> failed;
@@ -76,15 +75,16 @@ class readers {
 
     readers(store& store, clock& clock, const executors& executors, const engine_options& options,
             callbacks callbacks);
-    // Abandons what is queued: the handlers are destroyed uncalled.
+    // Abandons queued items: the handlers are destroyed uncalled.
     ~readers();
     readers(const readers&) = delete;
     readers& operator=(const readers&) = delete;
 
     void push(work_item& item);
-    // All up to that batch is durable: who waited for it is answered.
+    // All batches up to this one are durable: completes the queries that waited for it.
     void durable(std::uint64_t number);
-    // Nothing more becomes durable: who waits for it, or would, has errc::shutting_down.
+    // No further batch becomes durable: queries that wait for one, or would, fail with
+    // errc::shutting_down.
     void lose();
 
   private:
@@ -101,12 +101,12 @@ class readers {
     static work_items take_all(fair_queue<work_item>& from);
 
     // ---- on the thread of the work ----
-    // What they may have seen.
+    // Returns the number of the last batch that the queries may have seen.
     std::uint64_t answer_all(std::span<work_item* const> asked);
     void run_one(work_item& item, read_tx* tx);
 
-    // One slow one among them keeps the others waiting: few enough for a second reader to find
-    // some.
+    // A slow item keeps the others of its batch waiting: few enough to leave some for a second
+    // reader.
     static constexpr std::size_t batch_max = 32;
 
     store& store_;
@@ -117,13 +117,13 @@ class readers {
     fair_queue<work_item> quick_;
     fair_queue<work_item> long_;
     fair_queue<work_item> offloaded_;
-    std::size_t free_;  // readers
+    std::size_t free_;  // idle readers
     places long_places_;
     places offload_places_;
     std::uint64_t durable_ = 0;
     bool lost_ = false;
-    std::multimap<std::uint64_t, work_items> unanswered_;  // by what they may have seen
-    bool quick_is_next_ = true;                            // with one reader they take turns
+    std::multimap<std::uint64_t, work_items> unanswered_;  // by the last batch possibly seen
+    bool quick_is_next_ = true;                            // with one reader the lanes take turns
     bool scheduled_ = false;                               // flush_reads() is posted
 };
 

@@ -1,12 +1,10 @@
 #pragma once
-// How much may wait or be under way at once: together, and for each account. Counts only: who is
-// served when is fair_queue's affair. What was taken is given back by `held_share`, on whatever
-// path its owner goes.
+// Limits of what may wait or run at once: in all, and for each account. Counts only: fair_queue
+// decides the order. `held_share` returns what was taken, on whatever path its owner ends.
 //
-// An account alone may take what its own bound lets it. Beside others it gets as much of what is
-// left free (dynamic thresholds, Choudhury and Hahne 1998): with bounds of 3072 in 4096, an account
-// has at most three times what nobody has. So there is always something left for the next one to
-// come.
+// A single account may take up to its own limit. Beside others it gets in proportion to what is
+// left (dynamic thresholds, Choudhury and Hahne 1998): with limits of 3072 in 4096, an account has
+// at most three times what is free. So some room is always left for another account.
 
 #include <callsign/base/assert.hpp>
 #include <callsign/domain/claim.hpp>
@@ -28,16 +26,16 @@ struct share_limits {
     std::size_t account_bytes_max = 0;
 };
 
-// What there was no more of.
+// The limit that was exhausted.
 using shortage = engine_probe::lacking;
 
 class shares {
   public:
     explicit shares(const share_limits& limits) : limits_(limits) {}
 
-    // nullopt: taken, to be given back as it was taken. Else nothing has changed. One claim at a
-    // time may be larger than the bound, and one of an account larger than its own: on a busy
-    // server there is always something, and they must have their turn too.
+    // nullopt: taken, to be returned with the same arguments. Otherwise nothing has changed. One
+    // claim at a time may be larger than the total limit, and one of an account larger than its
+    // own: on a busy server they would never fit otherwise.
     std::optional<shortage> take(payer who, std::size_t bytes) {
         if (const auto why = missing_for(who, bytes)) return why;
         taken& mine = by_payer_[who];
@@ -52,7 +50,7 @@ class shares {
         return std::nullopt;
     }
 
-    // What there is not enough of for that now; nullopt: take() would take it.
+    // The limit that take() would exceed now; nullopt: none.
     std::optional<shortage> missing_for(payer who, std::size_t bytes) const {
         if (depth_ >= limits_.depth_max) return shortage::depth;
         const bool fits =
@@ -62,7 +60,7 @@ class shares {
 
         const auto found = by_payer_.find(who);
         const taken mine = found == by_payer_.end() ? taken{} : found->second;
-        // Who has nothing is not refused for what the others have.
+        // An account that has nothing is not rejected for what others have.
         if (mine.depth > 0 && !leaves_enough(limits_.depth_max, depth_ + 1, mine.depth + 1,
                                              limits_.account_depth_max)) {
             return shortage::account_depth;
@@ -99,7 +97,7 @@ class shares {
 
     bool is_oversized(std::size_t bytes) const { return bytes > limits_.bytes_max; }
 
-    // Where `mine` is all that is taken, this is mine <= account_max.
+    // If `mine` is all that is taken, this is mine <= account_max.
     static bool leaves_enough(std::size_t whole, std::size_t taken, std::size_t mine,
                               std::size_t account_max) {
         const std::size_t most = std::min(account_max, whole);
@@ -113,8 +111,8 @@ class shares {
     std::unordered_map<payer, taken> by_payer_;
 };
 
-// What one request has taken. It lives in the request's frame and gives back when that ends, or
-// before. The book is shared, because a frame may be destroyed after the engine is.
+// What one request has taken. It lives in the request's frame, and returns its share when that
+// ends, or before. The counters are shared, because a frame may be destroyed after the engine is.
 class held_share {
   public:
     held_share() = default;

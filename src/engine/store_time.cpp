@@ -33,8 +33,8 @@ void store_time::read(time_point wall, milliseconds elapsed) {
 }
 
 void store_time::begin_stretch(const stretch& next) {
-    // The second oldest goes: what is before the first is of earlier runs. The first stands for it,
-    // at the slower pace of the two, so that no stamp seems older than it is.
+    // Drops the second oldest: stamps before the first are of earlier runs. The first covers its
+    // time, at the slower pace of the two, so that no stamp seems older than it is.
     if (stretches_.size() == stretches_max) {
         const auto second = std::next(stretches_.begin());
         stretches_.front().tenths = std::min(stretches_.front().tenths, second->tenths);
@@ -54,12 +54,12 @@ time_point store_time::stamped_before(milliseconds span) const {
     return std::prev(after)->at(reading);
 }
 
-// What had been there for `before_start` when this run began.
+// What is stamped before the result was `before_start` old when this run began.
 time_point store_time::stamped_before_start(milliseconds before_start) const {
     const milliseconds uptime = elapsed_ - stretches_.front().elapsed;
     if (uptime < trust_after_) return time_point::min();
-    // A store that is ahead of the wall clock was stamped by a wrong one: what it says of its last
-    // moment is worth no more.
+    // If the store is ahead of the wall clock, its stamps are of a wrong one, and its last moment
+    // is no better a reference.
     return start_wall_ - before_start;
 }
 
@@ -70,7 +70,7 @@ milliseconds store_time::age_of(time_point stamp) const {
                                         [](time_point t, const stretch& s) { return t < s.now; });
     const stretch& in = *std::prev(after);
     milliseconds reading = in.elapsed + (stamp - in.now) * 10 / in.tenths;
-    // No stamp was made in the gap that a step of the wall clock leaves.
+    // No stamp lies in the gap that a step of the wall clock leaves.
     if (after != stretches_.end()) reading = std::min(reading, after->elapsed);
     return std::max(elapsed_ - reading, milliseconds{0});
 }

@@ -1,17 +1,17 @@
 #pragma once
-// The store's own time: what rows are stamped with, and how old a stamp is.
+// The store's time: the timestamps of rows, and their ages.
 //
-// It follows the wall clock where that goes forwards, and the steady clock where it does not: a
-// moment is never before an earlier one (product.md section 11). While the wall clock is behind,
-// the store's time goes on a tenth slower than the steady clock, until the wall clock has caught
-// up. How old a stamp is does not depend on the wall clock at all while the process that wrote it
-// runs: each step of the wall clock is noted, so that a stamp leads back to a reading of the steady
-// clock. One wrong reading makes nothing older or younger.
+// It follows the wall clock where that goes forwards, and the monotonic clock otherwise: it never
+// goes back. While the wall clock is behind, the store's time is a tenth slower than the monotonic
+// clock, until the wall clock has caught up. While the process that wrote a stamp runs, the stamp's
+// age does not depend on the wall clock: each step of that is recorded, so that a stamp maps to a
+// reading of the monotonic clock. One wrong reading makes nothing older or younger.
 //
-// For stamps of earlier runs there is only the wall clock's word, for the time between too. It is
-// not taken until this run has lasted `trust_after`: until then they are as old as the run.
+// The ages of earlier runs' stamps, and of the time between runs, are by the wall clock alone. It
+// is not trusted until this run has lasted `trust_after`: until then those stamps are as old as the
+// run.
 //
-// Pure: readings come from outside. The writer's thread.
+// Pure: readings are passed in. Writer's thread.
 
 #include <callsign/rules/rules.hpp>
 
@@ -22,39 +22,39 @@ namespace callsign {
 
 class store_time final : public rules::age_source {
   public:
-    // `last_moment`: the latest stamp in the store.
+    // `last_moment`: the latest timestamp in the store.
     store_time(time_point last_moment, milliseconds trust_after)
         : last_moment_(last_moment), trust_after_(trust_after), now_(last_moment) {}
 
-    // One reading of both clocks. `elapsed` never goes back.
+    // Takes one reading of both clocks. `elapsed` never goes back.
     void read(time_point wall, milliseconds elapsed);
 
-    // Of the last reading; never before an earlier one.
+    // As of the last reading; never before an earlier one.
     time_point now() const noexcept { return now_; }
-    // The wall clock's own.
+    // The wall clock, as of the last reading.
     time_point wall() const noexcept { return wall_; }
-    // How far the wall clock is behind; zero if it is not.
+    // How far the wall clock is behind; zero: not behind.
     milliseconds lead() const noexcept { return std::max(now_ - wall_, milliseconds{0}); }
-    // By how much the wall clock was set forwards since the reading before; zero if it was not.
+    // By how much the wall clock was set forwards since the reading before; zero: it was not.
     milliseconds jumped() const noexcept { return jumped_; }
 
-    // What is stamped before this has been there for `span`. Requires: a reading.
+    // Rows stamped before the result are at least `span` old. Requires: a reading.
     time_point stamped_before(milliseconds span) const override;
     // Never negative. Requires: a reading.
     milliseconds age_of(time_point stamp) const override;
 
-    // A smaller difference from the wall clock is let be: clocks are always slewed a little.
+    // A smaller difference from the wall clock is ignored: clocks are always slewed a little.
     static constexpr milliseconds tolerance{100};
-    // Steps of the wall clock that are remembered. Beyond it stamps between two of the oldest seem
-    // younger than they are.
+    // Recorded steps of the wall clock. With more, stamps between the oldest ones seem younger than
+    // they are.
     static constexpr std::size_t stretches_max = 256;
 
   private:
-    // Between two steps of the wall clock: `now` is a straight line over `elapsed`.
+    // Between two steps of the wall clock: `now` is linear in `elapsed`.
     struct stretch {
         time_point now;
         milliseconds elapsed{0};
-        int tenths = 10;  // of the steady clock's pace
+        int tenths = 10;  // of the monotonic clock's pace
 
         time_point at(milliseconds reading) const {
             return now + (reading - elapsed) * tenths / 10;

@@ -1,4 +1,4 @@
-// engine::submit_by, once for each command.
+// Instantiates engine::submit_by for each command.
 
 #include <callsign/engine/engine.hpp>
 

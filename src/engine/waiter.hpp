@@ -1,6 +1,5 @@
 #pragma once
-// One thing on its way through the engine: its place in a queue, the share it holds meanwhile, and
-// whoever waits for its end.
+// A request in the engine: its place in a queue, the share that it holds, and its handler.
 
 #include "shares.hpp"
 
@@ -17,8 +16,7 @@
 
 namespace callsign {
 
-// Lives in the frame of the coroutine that awaits it, from the start of its wait to the call of
-// `done`.
+// Lives in the frame of the coroutine that awaits it, until `done` is called.
 class waiter {
   public:
     explicit waiter(const claim& asks)
@@ -29,15 +27,15 @@ class waiter {
     payer who;
     cost price;
     std::size_t weight;                    // of `price`
-    std::optional<milliseconds> deadline;  // by clock::elapsed(); not begun by then: dropped
+    std::optional<milliseconds> deadline;  // by clock::elapsed(); dropped if not begun by then
     held_share share;
-    boost::system::error_code error;  // why nothing was done
-    // Moved by construction only: Boost 1.81's move assignment of this type calls itself for ever.
+    boost::system::error_code error;  // why it failed
+    // Never move-assigned: for this type Boost 1.81's move assignment recurses without end.
     std::optional<boost::asio::any_completion_handler<void()>> done;
 
     bool is_expired(milliseconds now) const { return deadline && *deadline < now; }
 
-    // Empties `done` first: what it holds owns the frame this lives in.
+    // Empties `done` first: the handler owns the frame that this lives in.
     boost::asio::any_completion_handler<void()> take_handler() {
         auto taken = std::move(*done);
         done.reset();
@@ -48,15 +46,14 @@ class waiter {
     ~waiter() = default;
 };
 
-// Drops the handlers, and with them the coroutine frames that wait; what lives in those frames goes
-// too.
+// Destroys the handlers, and with them the coroutine frames that wait, waiters included.
 template <class Waiter>
 void abandon_handlers(std::span<Waiter* const> waiters) {
     for (Waiter* w : waiters) w->take_handler();
 }
 
-// Some that are on another executor, or on their way back from there. If that executor dies first,
-// they are dropped rather than leaked.
+// Waiters that are on another executor, or on the way back. If that executor is destroyed first,
+// they are abandoned rather than leaked.
 template <class Waiter>
 class carried {
   public:
@@ -66,7 +63,7 @@ class carried {
     ~carried() { abandon_handlers<Waiter>(these_); }
 
     std::span<Waiter* const> look() const { return these_; }
-    // The caller answers them from here on.
+    // From here on the caller completes them.
     std::vector<Waiter*> take() { return std::exchange(these_, {}); }
 
   private:

@@ -9,25 +9,25 @@ namespace {
 
 using stopwatch = std::chrono::steady_clock;
 
-// A heavier command is a batch by itself, so that no small one waits for its commit.
+// A heavier command is a batch by itself, so that no light one waits for its commit.
 constexpr std::size_t shared_weight_max = std::size_t{512} * 1024;
 
 bool is_light(const work& w) {
     return w.weight <= shared_weight_max;
 }
 
-// A batch of 1,024 with one guilty command takes 20.
+// A batch of 1,024 with one failing command takes 20.
 constexpr int attempts_max = 40;
 
-// A batch of more commands is applied while a sync goes on, and committed behind it. Each commit
-// costs the processor about what eight commands do, and where many wait that is what they wait for.
+// A larger batch is applied while a sync runs, and committed behind it. A commit costs as much CPU
+// time as about eight commands, which is what commands wait for under load.
 constexpr std::size_t committed_meanwhile_max = 4;
 
-// Batches that may go before the store's maintenance: as many as a creation has.
+// Batches that may precede the store's maintenance: as many as a creation has.
 constexpr int put_off_max = 2;
 
-// A command that is most of the batch is tried alone at once, between those before and behind it;
-// else two halves.
+// Splits a failed batch: a command that is most of it is isolated at once, between those before and
+// behind it; otherwise into two halves.
 std::vector<std::span<work* const>> parts_of(std::span<work* const> batch) {
     const auto bytes_of = [](const work* w) { return w->price.bytes; };
     const auto largest = std::ranges::max_element(batch, {}, bytes_of) - batch.begin();
@@ -81,8 +81,8 @@ void writer::schedule() {
     boost::asio::post(executors_.writer, [this] { drain(); });
 }
 
-// One batch, then the next one behind whatever else the executor has to do: on a thread of its own
-// that is nothing, in the simulator it is everybody.
+// Runs one batch, and posts the next one behind the executor's other work: on a thread of its own
+// there is none, in the simulator that is all other threads'.
 void writer::drain() {
     std::vector<work*> expired;
     auto batch = take_batch(expired);
@@ -100,7 +100,7 @@ void writer::drain() {
     scheduled_ = false;
 }
 
-// Requires: the lock is held, and next() has just returned it.
+// Requires: the lock is held, and next() has just returned the work.
 work& writer::take() {
     if (left_over_.empty()) return queue_.take();
     work& first = *left_over_.front();
@@ -129,7 +129,8 @@ std::vector<work*> writer::take_batch(std::vector<work*>& expired) {
     return batch;
 }
 
-// What was not applied waits again. Who took more than was claimed is behind the others.
+// Puts works that were not applied back into the queue. Those of payers whose commands exceeded
+// their claims go behind the others.
 void writer::take_back(std::vector<work*>& batch) {
     const std::scoped_lock lock(mutex_);
     const auto rest = batch.end() - static_cast<std::ptrdiff_t>(std::exchange(not_applied_, 0));
@@ -160,16 +161,16 @@ void writer::run(std::vector<work*>& batch) {
         apply_in_parts(batch, attempts);
         applied_.reset();
     } catch (...) {
-        // Not ours to handle, and nobody will be answered: the waiters go, or they would hold
-        // themselves.
+        // Not handled here, and the works never complete: their handlers are destroyed, which own
+        // the frames that the works are in.
         abandon_handlers<work>(batch);
         throw;
     }
     take_back(batch);
-    // A commit that wrote nothing proves nothing.
+    // A commit that wrote nothing does not show that writes succeed.
     const bool wrote = store_.totals() != written_before;
     if (stopped_) {
-        // What stopped it has been told.
+        // Already reported.
     } else if (wrote) {
         note_trouble(std::nullopt);
     } else if (met_) {
@@ -188,9 +189,9 @@ void writer::run(std::vector<work*>& batch) {
     maintain(idle, light_waits);
 }
 
-// ---- durable ----
+// ---- durability ----
 
-// What is applied and committed, or has failed, waits for the next sync.
+// Queues a batch that is committed, or has failed, for the next sync.
 void writer::make_durable(std::vector<work*>& batch) {
     outcomes made = std::exchange(under_way_, {});
     made.works = std::move(batch);
@@ -217,15 +218,16 @@ bool writer::begin_sync() {
     return true;
 }
 
-// Until none goes on. One that nobody has begun is made here: on one thread nobody else could.
+// Waits until no sync is in progress. A sync that is due runs here: on a single thread it could not
+// elsewhere.
 void writer::await_sync() {
     if (begin_sync()) return sync_all();
     std::unique_lock lock(mutex_);
     synced_.wait(lock, [this] { return syncs_ == syncs::none; });
 }
 
-// A sync begins. Of a creation whose first phase it is for, the second may be applied meanwhile.
-// Requires: the lock is held.
+// Begins a sync. Creations whose first phase it covers are queued for their second. Requires: the
+// lock is held.
 void writer::take_committed() {
     unsynced_ = std::exchange(committed_, {});
     if (lost_) return;
@@ -260,8 +262,8 @@ void writer::end_sync() {
     synced_.notify_all();
 }
 
-// Nobody knows what of all that waits is durable, now or later: after a restart the store's own
-// recovery decides. `why`: empty if that has been said.
+// It is unknown what of all that waits is durable, now or later: after a restart the store's own
+// recovery decides. `why`: empty if that was reported.
 void writer::lose(const std::string& why) {
     outcomes all = std::exchange(unsynced_, {});
     {
@@ -289,8 +291,8 @@ void writer::outcomes::append(outcomes more) {
     number = more.number;
 }
 
-// To move the log takes as long as the largest commands do: what is light goes before it. Measured
-// with bench/neighbours: beside large creations the p99 of a quiet account's was a third longer.
+// A checkpoint takes as long as the largest commands do: light commands go first. Measured with
+// bench/neighbours: otherwise the p99 of a quiet account beside large creations was a third longer.
 void writer::maintain(bool idle, bool light_waits) {
     if (light_waits && put_off_ < put_off_max) {
         ++put_off_;
@@ -304,13 +306,13 @@ void writer::maintain(bool idle, bool light_waits) {
     }
 }
 
-// One command's failure is not its neighbours': what was refused together is applied again in
-// parts, the guilty alone at last. A disk that takes nothing is not asked for each. Who met a
-// record that cannot be read is known, and needs no search.
+// Isolates commands that fail: a batch that failed is applied again in parts, down to a single
+// command, with a limited number of attempts, since a full disk fails them all. A command that hit
+// an unreadable record is known without a search.
 void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     if (batch.empty()) return;
     if (stopped_) return refuse(batch);
-    // Those before have taken the time of a batch.
+    // The parts before have taken the time of a batch.
     if (not_applied_ > 0) {
         not_applied_ += batch.size();
         return;
@@ -320,12 +322,12 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     if (error && error == stopped_) return refuse(batch);
     if (!error) return;
     for (work* w : batch) w->error = error;
-    // A transaction that could not begin is no command's fault.
+    // If the transaction could not begin, no command is at fault.
     if (!opened || stopped_ || batch.size() == 1) return;
     if (error == errc::record_damaged) {
         const std::size_t guilty = *applied_;
         apply_in_parts(batch.first(guilty), attempts_left);
-        // What was not applied is the last of a batch: then it waits again, too.
+        // If those before were not all applied, the failing command waits for the next batch, too.
         const std::size_t behind = not_applied_ > 0 ? guilty : guilty + 1;
         return apply_in_parts(batch.subspan(behind), attempts_left);
     }
@@ -338,7 +340,7 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     }
 }
 
-// Nothing is written any more. Of a creation that has begun nobody can say that nothing was done.
+// Nothing more is written. The outcome of a creation whose first phase was committed is unknown.
 void writer::refuse(std::span<work* const> batch) {
     for (work* w : batch) {
         const bool is_unknown = w->begun && stopped_ == errc::shutting_down;
@@ -346,7 +348,7 @@ void writer::refuse(std::span<work* const> batch) {
     }
 }
 
-// `opened`: the store has begun the transaction.
+// `opened`: whether the store has begun the transaction.
 boost::system::error_code writer::attempt(std::span<work* const>& batch, bool& opened) {
     try {
         if (!apply_and_commit(batch, opened)) stopped_ = errc::shutting_down;
@@ -354,7 +356,7 @@ boost::system::error_code writer::attempt(std::span<work* const>& batch, bool& o
     } catch (const store_failure& failure) {
         probe_.batch_failed(batch.size());
         const auto error = failed(failure);
-        // Nobody else needs it: it is answered that nothing was done.
+        // The command may be moved out: its caller gets an error.
         if (error == errc::store_damaged && applied_) {
             struck_ = std::move(batch[*applied_]->command);
         }
@@ -362,7 +364,8 @@ boost::system::error_code writer::attempt(std::span<work* const>& batch, bool& o
     }
 }
 
-// False: a sync has failed meanwhile, and nothing is committed. Else `batch` is what was.
+// False: a sync has failed meanwhile, and nothing is committed. Otherwise `batch` is what was
+// committed.
 bool writer::apply_and_commit(std::span<work* const>& batch, bool& opened) {
     const auto begun = stopwatch::now();
     std::vector<event> happened;
@@ -397,7 +400,7 @@ void writer::tell_totals() {
     probe_.totals_counted(*all);
 }
 
-// How many, from the first: one at least.
+// Applies commands from the first on, at least one; returns how many.
 std::size_t writer::apply_some(write_tx& tx, std::span<work* const> batch, const rules::moment& m,
                                overruns& more) {
     std::size_t applied = 0, spent = 0;
@@ -409,7 +412,7 @@ std::size_t writer::apply_some(write_tx& tx, std::span<work* const> batch, const
             w->error = errc::account_gone;
             continue;
         }
-        // Not by a conversion: that takes a compiler the square of how many kinds there are.
+        // emplace, since conversion would take compile time quadratic in the number of commands.
         std::visit([&]<class C>(
                        const C& c) { w->out.emplace<typename C::answer>(rules::apply(tx, c, m)); },
                    w->command);
@@ -455,10 +458,10 @@ void writer::finish(outcomes done) {
         });
 }
 
-// What to answer, and whether anything more is written. Where nobody knows whether a batch is
-// durable the process ends, and after its restart the store's own recovery decides. Where the disk
-// holds something else than was written there, reading goes on. A record that one command cannot
-// read is nobody else's affair; met where no command is applied it is the store's own.
+// Returns the error of the commands, and decides whether anything more is written. If it is unknown
+// whether a batch is durable the process ends, and after its restart the store's own recovery
+// decides. After corruption, queries still run. A record that a command cannot read fails this
+// command alone; if none is being applied, it counts as corruption of the store.
 boost::system::error_code writer::failed(const store_failure& failure) {
     using kind = store_failure::kind;
     if (failure.is_damage() || failure.reason() == kind::read_failed) {
@@ -479,7 +482,7 @@ boost::system::error_code writer::failed(const store_failure& failure) {
     return errc::outcome_unknown;
 }
 
-// Until it is proven that what was met is not there any more.
+// Stops writing until a test shows that the corruption is gone.
 void writer::stop_for(const store_failure& damage) {
     stopped_ = errc::store_damaged;
     note_trouble(store_failure(store_failure::kind::corrupt, damage.what()));
@@ -512,7 +515,7 @@ void writer::prove() {
     met_.reset();
 }
 
-// Throws store_failure, unless it is a record alone that cannot be read.
+// Throws store_failure, unless a single record cannot be read.
 void writer::apply_to_no_effect(const command& c) {
     std::vector<event> nobody_is_told;
     const rules::moment moment = begin_moment(nobody_is_told);

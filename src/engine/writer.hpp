@@ -1,21 +1,25 @@
 #pragma once
-// The only part that opens a write transaction. It takes what waits, account by account in turn and
-// up to what keeps it busy for about 20 ms, applies it in one transaction, commits once, and
-// answers each: group commit. What a command takes is known once it is applied, for it depends on
-// the rows that it comes to: a batch ends where that is too much, and its other commands are the
-// first of the next one; but for those of an account whose commands took more than they claimed,
-// which owes that (fair_queue.hpp).
+// The only part that opens a write transaction. Group commit: takes what waits, accounts in turn
+// and up to about 20 ms of work, applies it in one transaction, commits once, and completes each
+// command. The cost of a command is known once it is applied, for it depends on the rows that it
+// reads. A batch ends where that is too much, and its other commands are the first of the next one,
+// except those of accounts whose commands exceeded their claims, which are charged for it
+// (fair_queue.hpp).
 //
-// A commit is there at once and durable once the disk has it, which takes as long as applying a
-// batch. So the writer goes on with the next batch meanwhile, on `executors.sync` one sync follows
-// the other, each for all that was committed before it began, and what a batch is answered, and
-// what it made happen, waits for the sync behind it. A creation's second phase is queued when the
-// sync of its first begins: it is applied meanwhile, and a later sync is its own. A large batch is
-// committed when the sync before it has ended, so that there are no more commits than syncs. Where
-// nothing waits the writer syncs by itself.
+// A commit is visible at once, and durable after a sync, which takes as long as applying a batch.
+// So the writer goes on with the next batch while `executors.sync` runs one sync after another,
+// each for all that was committed before it began. Answers and events wait for the sync behind
+// their commit. A creation's second phase is queued when the sync of its first begins: it is
+// applied meanwhile, and a later sync covers it. A large batch is committed when the sync before it
+// has ended, so that there are no more commits than syncs. If nothing waits the writer syncs by
+// itself.
 //
-// If a sync fails, nobody knows what is durable: all that waited for it is answered so, and nothing
-// more is written.
+// If a sync fails, it is unknown what is durable: all that waited for it gets outcome_unknown, and
+// nothing more is written.
+//
+// Locks: `mutex_` guards the queue and the batches passed between the writer and the syncing
+// thread. Others guard the bodies' budget (net), unwritten log lines (platform), metrics by
+// route (main), and the stores' readers, indexes and syncs (store).
 
 #include "fair_queue.hpp"
 #include "ids.hpp"
@@ -41,49 +45,49 @@ namespace callsign {
 
 class writer {
   public:
-    // All are called on the network executor. `happened` has a batch's events, once it is durable
-    // and before `completed`, which has its finished works, in order; then `durable` says how far
-    // that is. `failed` is called when the outcome of a commit is unknown: nothing more is written.
-    // `unread` is called with each thing that a command could not read, as engine_probe has it.
+    // All are called on the network executor. `happened` has a batch's events, once it is durable,
+    // and comes before `completed`, which has its finished works, in order; then `durable` has the
+    // batch's number. `failed`: the outcome of a commit is unknown, and nothing more is written.
+    // `unread`: a failed read or corruption that a command hit, as for engine_probe.
     struct callbacks {
         std::function<void(std::span<const event>)> happened;
         std::function<void(std::span<work* const>)> completed;
         std::function<void(std::uint64_t)> durable;
         std::function<void(std::string)> failed;
         std::function<void(const store_failure&)> unread;
-        // As engine::write_trouble() is now.
+        // The new value of engine::write_trouble().
         std::function<void(std::optional<store_failure>)> trouble;
     };
 
     writer(store& store, clock& clock, entropy& entropy, const executors& executors,
            const engine_options& options, engine_probe& probe, callbacks callbacks);
-    // Abandons what is queued: the handlers are destroyed uncalled.
+    // Abandons queued works: the handlers are destroyed uncalled.
     ~writer();
     writer(const writer&) = delete;
     writer& operator=(const writer&) = delete;
 
     // Any thread.
     void push(work& w);
-    // Sees whether the store can be written at all. Writer's thread.
+    // Tests whether a write transaction can begin. Writer's thread.
     void look();
-    // Where writes are refused, sees whether they still are: looks at damage again, applies the
-    // command that met it, to no effect, and writes something of its own. Writer's thread.
+    // Tests rejected writes: reads corrupt data again, applies the command that hit it without
+    // committing, and makes a test write. Writer's thread.
     void prove();
-    // The number of the last batch that a read may have seen: it is counted before it is committed.
-    // Any thread.
+    // The number of the last batch that a query may have seen: it is counted before it is
+    // committed. Any thread.
     std::uint64_t visible() const noexcept { return visible_; }
-    // Of the last batch: how far the wall clock was behind, and the store's time. Any thread.
+    // As of the last batch: how far the wall clock was behind, and the store's time. Any thread.
     milliseconds clock_behind() const noexcept { return clock_behind_; }
     time_point last_moment() const noexcept { return last_moment_; }
 
   private:
-    // When a batch was begun, and its COMMIT.
+    // When a batch began, and its COMMIT.
     struct batch_times {
         std::size_t commands;
         std::chrono::steady_clock::time_point begun;
         std::chrono::steady_clock::time_point applied;
     };
-    // Of some batches, in order, the last of them by its number.
+    // Of consecutive batches; `number` is the last one's.
     struct outcomes {
         std::vector<work*> works{};
         std::vector<event> happened{};
@@ -93,7 +97,7 @@ class writer {
         void append(outcomes more);
     };
 
-    // What an account's commands took beyond what they claimed, in bytes of work.
+    // By account: what its commands cost beyond their claims, in bytes of work.
     using overruns = std::map<payer, std::size_t>;
 
     void schedule();
@@ -134,18 +138,18 @@ class writer {
     engine_probe& probe_;
     callbacks callbacks_;
 
-    // ---- the only lock of the house ----
+    // ---- guarded by mutex_: any thread ----
     std::mutex mutex_;
-    fair_queue<work> queue_;       // bounded by the engine, which counts what it pushes
-    std::deque<work*> left_over_;  // of the last batch: before what is queued
+    fair_queue<work> queue_;       // limited by the engine, which counts what it pushes
+    std::deque<work*> left_over_;  // of the last batch: served before queue_
     bool scheduled_ = false;       // drain() is posted or running
     outcomes committed_;           // since the last sync began
     enum class syncs { none, due, running } syncs_ = syncs::none;
-    std::condition_variable synced_;  // they are none
+    std::condition_variable synced_;  // notified when syncs_ becomes none
 
-    // ---- of whoever syncs ----
-    outcomes unsynced_;              // that the sync under way is for
-    std::atomic<bool> lost_{false};  // one has failed; any thread asks
+    // ---- of the thread that syncs ----
+    outcomes unsynced_;              // that the running sync is for
+    std::atomic<bool> lost_{false};  // a sync has failed; read by any thread
 
     // ---- writer's thread ----
     time_ordered_ids ids_;
@@ -154,14 +158,14 @@ class writer {
     std::atomic<time_point> last_moment_{time_point{}};
     std::atomic<std::uint64_t> visible_{0};
     int put_off_ = 0;                       // batches in a row without maintenance
-    std::optional<store_failure> trouble_;  // that is likely to last
-    std::optional<store_failure> met_;      // of that kind, in this batch
-    std::size_t not_applied_ = 0;           // commands of this batch, the last ones
+    std::optional<store_failure> trouble_;  // a failure that is likely to last
+    std::optional<store_failure> met_;      // a lasting failure in this batch
+    std::size_t not_applied_ = 0;           // the last commands of this batch
     overruns overruns_;                     // in this batch
-    outcomes under_way_;                    // but for the works
-    std::optional<std::size_t> applied_;    // in its batch, the command that is being applied
-    std::optional<command> struck_;         // that met the damage for which writing is stopped
-    boost::system::error_code stopped_;     // what everything is answered with until it is none
+    outcomes under_way_;                    // of this batch, without its works
+    std::optional<std::size_t> applied_;    // index in its batch of the command being applied
+    std::optional<command> struck_;         // hit the corruption for which writing stopped
+    boost::system::error_code stopped_;     // set: the error of every command
 };
 
 }  // namespace callsign

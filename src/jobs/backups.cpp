@@ -11,18 +11,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// After one that failed.
+// Pause after a failure.
 constexpr milliseconds retry_after = std::chrono::minutes{10};
-// Clocks are set: what falls due is looked at again at least so often.
+// Clocks may be set: what is due is checked at least this often.
 constexpr milliseconds look_again_after = std::chrono::hours{1};
 
-// Its name is of a clock that was wrong: nobody knows how old it is, and it goes first.
+// Whether the name is from a wrong clock: such a backup's age is unknown, and it is deleted first.
 bool is_after(const fs::path& backup, time_point now) {
     const auto at = time_of_backup(backup.filename().string());
     return !at || *at > now;
 }
 
-// Runs what a disk takes long for beside the network thread; what it throws becomes an answer.
+// Offloads slow disk operations; exceptions become results.
 template <class Work>
 awaitable<result<std::variant<std::invoke_result_t<Work&>, backup_failed>>> beside(context& with,
                                                                                    Work work) {
@@ -58,10 +58,9 @@ fs::path backups::next_scheduled() const {
 }
 
 awaitable<result<backup_answer>> backups::make_here(const fs::path& dir) {
-    if (!files_.begin)
-        co_return backup_answer(backup_failed{"This store keeps nothing on a disk."});
+    if (!files_.begin) co_return backup_answer(backup_failed{"The store has no files to back up."});
     if (with_.board.count(job_kind::backup) > 0) {
-        co_return backup_answer(backup_failed{"Another backup is being made."});
+        co_return backup_answer(backup_failed{"Another backup is in progress."});
     }
     auto job = with_.board.begin(job_kind::backup, account_id{});
     const time_point now = clock_.now();
@@ -90,7 +89,7 @@ awaitable<result<backup_answer>> backups::make_here(const fs::path& dir) {
             files_.discard(dir);
             return true;
         });
-        static_cast<void>(gone);  // without a manifest nobody takes it for a backup
+        static_cast<void>(gone);  // without a manifest it is not a backup
     }
     co_return answer;
 }
@@ -159,7 +158,7 @@ void backups::stop() {
     if (pause_) pause_->cancel();
 }
 
-// None: nobody knows.
+// None: unknown.
 awaitable<std::optional<milliseconds>> backups::until_due() {
     const auto all = co_await beside(with_, [&] { return files_.list(options_.directory); });
     if (!all) co_return std::nullopt;

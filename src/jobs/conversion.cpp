@@ -18,10 +18,10 @@ using boost::asio::awaitable;
 
 namespace {
 
-// A client that adds a version while the last ones are written is read after it, so often.
+// Versions that clients add during the last steps are read afterwards, at most this often.
 constexpr int attempts_max = 20;
 
-// Opens everything there is by now. None: all is opened.
+// Decrypts all versions that exist by now. None: all are decrypted.
 awaitable<result<std::optional<conversion_answer>>> open_history(context& with, account_id account,
                                                                  history_opener& opener,
                                                                  board::job& job,
@@ -42,14 +42,14 @@ awaitable<result<std::optional<conversion_answer>>> open_history(context& with, 
     }
 }
 
-// What was opened, to be handed over in steps.
+// The decrypted history, to be submitted in steps.
 struct opened_history {
     manage_account last;  // without a history or tasks
     std::vector<version> history;
     std::vector<manage_account::made_task> tasks;
 };
 
-// Built beside the network thread: it is large.
+// Offloaded, since the history is large.
 awaitable<result<opened_history>> close_history(context& with, account_id account, uuid client_id,
                                                 history_opener& opener, const seal::key& derived) {
     auto build = [&] {
@@ -74,7 +74,7 @@ std::size_t work_of_one(const manage_account::made_task& t) {
     return work_of_task + 2 * work_of(t.attributes);
 }
 
-// Moves as many as one step takes from the first on, one at least. What is left.
+// Moves items from the front until one step is full, at least one. Returns the rest.
 template <class T>
 std::span<T> take_step(std::span<T> rest, std::vector<T>& step, std::size_t& bytes) {
     while (!rest.empty() && (step.empty() || bytes < step_work_max)) {
@@ -85,7 +85,7 @@ std::span<T> take_step(std::span<T> rest, std::vector<T>& step, std::size_t& byt
     return rest;
 }
 
-// All but what one last command has room for. None: it is taken over.
+// Submits all but what fits into the last command. None: success, or cancelled.
 awaitable<result<std::optional<manage_account::answer>>> take_over(context& with,
                                                                    opened_history& all,
                                                                    board::job& job) {
@@ -125,7 +125,7 @@ awaitable<result<std::optional<manage_account::answer>>> take_over(context& with
     }
 }
 
-// Step after step, to its end.
+// Submits one step after another, up to the last.
 template <class Command>
 awaitable<boost::system::error_code> do_all(context& with, Command command) {
     for (;;) {
@@ -136,23 +136,23 @@ awaitable<boost::system::error_code> do_all(context& with, Command command) {
     }
 }
 
-// What was taken over, of an account that has not become managed.
+// Deletes the converted history of an account that has stayed opaque.
 awaitable<boost::system::error_code> undo(context& with, account_id account) {
     return do_all(with, undo_take_over{.account = account});
 }
 
-// What was sealed, of one that has.
+// Deletes the sealed chain of an account that has become managed.
 awaitable<boost::system::error_code> remove_all_sealed(context& with, account_id account) {
     return do_all(with, remove_sealed{.account = account});
 }
 
-// None: a client has added to it meanwhile.
+// None: a client has added a version meanwhile.
 awaitable<result<std::optional<conversion_answer>>> convert_as_it_is(
     context& with, const find_opaque_account::found& account, const seal::key& derived,
     board::job& job, actor by) {
     using ended = std::optional<conversion_answer>;
     const account_id id = account.account.id;
-    // Of one that the server did not come to the end of.
+    // Deletes what an interrupted conversion left.
     const auto cleared = co_await undo(with, id);
     if (cleared) co_return cleared;
     history_opener opener(derived);
@@ -172,7 +172,7 @@ awaitable<result<std::optional<conversion_answer>>> convert_as_it_is(
     }
     if (!done) co_return done.error();
     if (const auto* counts = std::get_if<manage_account::managed>(&*done)) {
-        // What cannot be removed now is when the server starts again.
+        // What cannot be deleted now is deleted at the next start.
         if (is_all_sealed_there) co_await remove_all_sealed(with, id);
         co_return ended(converted{account.account.name, *counts});
     }
@@ -200,7 +200,7 @@ awaitable<result<conversion_answer>> convert(context& with, find_opaque_account:
         ended = co_await convert_as_it_is(with, account, *derived, job, std::move(again));
     }
     const bool is_converted = ended && *ended && std::holds_alternative<converted>(**ended);
-    // Nothing can be read of an account that has stayed opaque.
+    // Nothing decrypted is kept of an account that has stayed opaque.
     if (!is_converted) co_await undo(with, id);
     if (!ended) co_return ended.error();
     if (*ended) co_return std::move(**ended);

@@ -11,17 +11,17 @@ using boost::asio::awaitable;
 
 namespace {
 
-// A good part of a second: as long as the store takes for so much.
+// A large part of a second: as long as the store takes for this many operations.
 constexpr cost derivation_cost{.operations = 20'000};
 
-// 256 bits as hexadecimal digits: what a double click selects as a whole, and no shell, command
-// line or .taskrc reads as anything else.
+// 256 bits in hexadecimal: a double click selects the whole, and shells, command lines and .taskrc
+// need no quoting.
 std::string draw_secret(entropy& source) {
     constexpr std::string_view digits = "0123456789abcdef";
     seal::secret_bytes bits(32);
     source.fill(bits.writable());
     std::string text;
-    text.reserve(2 * bits.size());  // once grown, it would leave a part of it behind
+    text.reserve(2 * bits.size());  // growing would leave parts of it in freed memory
     for (const std::uint8_t byte : bits.bytes()) {
         text += digits[byte >> 4];
         text += digits[byte & 0x0F];

@@ -9,7 +9,7 @@
 namespace callsign::jobs {
 namespace {
 
-// Seconds since the epoch, as clients write them; 0: none that can be read.
+// Seconds since the epoch, as clients write them; 0: none, or unreadable.
 std::int64_t entry_of(const attributes& all) {
     std::int64_t seconds = 0;
     const auto found = all.find("entry");
@@ -31,16 +31,14 @@ std::optional<history_fault> history_opener::add(const read_sealed_versions::ans
     return std::nullopt;
 }
 
-// What was before the first version is in no version: a history that begins later needs the
-// snapshot of it.
+// A history that does not begin with the first version needs the snapshot of what was before.
 std::optional<history_fault> history_opener::begin(const uuid& first_parent,
                                                    const std::optional<sealed_snapshot>& snapshot) {
     if (first_parent.is_nil()) return std::nullopt;
     if (!snapshot) {
-        return history_fault{
-            false,
-            "the history does not begin at its beginning, and there is no snapshot of "
-            "what was before"};
+        return history_fault{false,
+                             "the history does not begin with the first version, and has no "
+                             "snapshot of the versions before"};
     }
     auto opened = seal::open_body(key_, snapshot->mark.version, snapshot->bytes);
     if (const auto* error = std::get_if<seal::open_error>(&opened)) {
@@ -49,7 +47,7 @@ std::optional<history_fault> history_opener::begin(const uuid& first_parent,
     }
     auto decoded = wire::decode_snapshot(std::get<std::string>(opened));
     if (const auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-        return history_fault{false, "the snapshot does not parse: " + wrong->detail};
+        return history_fault{false, "the snapshot cannot be parsed: " + wrong->detail};
     }
     tasks_ = replay(std::get<task_map>(std::move(decoded)));
     known_from_ = snapshot->mark.seq;
@@ -65,7 +63,7 @@ std::optional<history_fault> history_opener::add(const sealed_version& sealed) {
     }
     auto decoded = wire::decode_segment(std::get<std::string>(opened));
     if (const auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-        return history_fault{false, place + "it does not parse: " + wrong->detail};
+        return history_fault{false, place + "it cannot be parsed: " + wrong->detail};
     }
     version v{sealed.seq, sealed.id, sealed.parent, sealed.created_at,
               std::get<std::vector<operation>>(std::move(decoded))};
@@ -82,7 +80,7 @@ std::optional<history_fault> history_opener::add(const sealed_version& sealed) {
     return std::nullopt;
 }
 
-// What has no effect is left out, where that is known: a chain of a managed account has none of it.
+// Drops operations without effect, where that is known: a managed account's chain contains none.
 void history_opener::follow(version& v) {
     const bool known = v.seq > known_from_;
     std::erase_if(v.operations, [&](const operation& o) {

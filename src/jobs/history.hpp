@@ -1,6 +1,6 @@
 #pragma once
-// An opaque account's history, opened with its secret: versions as operations, and the tasks they
-// have made. Pure; it opens what it is given, version by version, in order.
+// Decrypts an opaque account's history: versions as operations, and the tasks that they created.
+// Pure; versions are passed in order.
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/query.hpp>
@@ -18,14 +18,14 @@ namespace callsign::jobs {
 
 class history_opener {
   public:
-    // Of all versions together: they are held in memory.
+    // Limits of all versions together: they are held in memory.
     static constexpr std::size_t operations_max = 500'000;
     static constexpr std::size_t bytes_max = std::size_t{256} << 20;
 
     explicit history_opener(const seal::key& key) : key_(key) {}
 
-    // The versions after the last. A fault, in a sentence: why they are not taken, and the history
-    // with them.
+    // Adds the versions after the last one. An error is a sentence: why the history cannot be
+    // converted.
     std::optional<history_fault> add(const read_sealed_versions::answer& page);
 
     // The last version opened.
@@ -33,8 +33,8 @@ class history_opener {
 
     std::vector<version> take_history() { return std::move(history_); }
 
-    // In the order of the operations that made them; those that only a snapshot tells of, in the
-    // order of their attribute `entry`, come first. Once.
+    // Returns the tasks in the order of the operations that created them. Tasks that only the
+    // snapshot has come first, in the order of their attribute `entry`. Call once.
     std::vector<manage_account::made_task> take_tasks();
 
   private:
@@ -56,7 +56,7 @@ class history_opener {
     std::size_t bytes_ = 0;
     replay tasks_;
     std::unordered_map<uuid, making, keyed_hash> made_;
-    std::int64_t known_from_ = 0;  // versions after this one are carried out
+    std::int64_t known_from_ = 0;  // versions after this one are replayed
 };
 
 }  // namespace callsign::jobs

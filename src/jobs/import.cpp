@@ -8,14 +8,14 @@ using boost::asio::awaitable;
 
 namespace {
 
-// Looked at before the first step: a request that is refused for one has imported none.
+// Checked before the first step: a request that is rejected for it has imported nothing.
 const import_tasks::imported_task* too_large(const import_tasks& all) {
     const auto found = std::find_if(all.tasks.begin(), all.tasks.end(),
                                     [](const auto& t) { return is_oversized(t.attributes); });
     return found == all.tasks.end() ? nullptr : &*found;
 }
 
-// The faults found in the tasks of a step, which begin at `from`.
+// Adds the errors of a step whose tasks begin at index `from`.
 void add_faults(std::vector<import_tasks::key_fault>& all,
                 const std::vector<import_tasks::key_fault>& found, std::size_t from) {
     for (import_tasks::key_fault fault : found) {
@@ -24,7 +24,7 @@ void add_faults(std::vector<import_tasks::key_fault>& all,
     }
 }
 
-// A check looks at all tasks; else the first step that is refused is the last.
+// A check reads all tasks; otherwise the first step that is rejected is the last.
 awaitable<result<import_tasks::answer>> take_steps(context& with, import_tasks rest, actor by) {
     auto job = with.board.begin(job_kind::import, rest.account);
     const auto total = static_cast<std::int64_t>(rest.tasks.size());

@@ -48,7 +48,7 @@ void ordered_lists::state::keep(shared list) {
     kept.push_back(std::move(list));
 }
 
-// To make one, among few.
+// A permit to make a list.
 class ordered_lists::turn {
   public:
     turn(std::shared_ptr<state> all, account_id account)
@@ -85,7 +85,7 @@ awaitable<result<ordered_lists::made>> ordered_lists::make(account_id account, t
                                                            task_order order, time_point now) {
     const turn mine(state_, account);
     if (!mine) co_return errc::overloaded;
-    std::vector<std::vector<scanned_task>> found;  // part by part
+    std::vector<std::vector<scanned_task>> found;  // by step
     std::size_t looked_at = 0;
     std::optional<task_place> after;
     do {
@@ -99,7 +99,7 @@ awaitable<result<ordered_lists::made>> ordered_lists::make(account_id account, t
         if (looked_at > looked_at_max) co_return made{too_many{}};
         after = std::move(part->next);
     } while (after);
-    // What was found goes there, too: it takes as long to free.
+    // Frees what was found there, too, which takes as long.
     auto put_in_order = [found = std::move(found), &filter, order]() mutable {
         return ordered(joined(std::exchange(found, {})), filter, order);
     };

@@ -9,14 +9,14 @@ using boost::asio::awaitable;
 
 namespace {
 
-// How often what waits is let go before an account comes here.
+// How often a move to this server is tried; what is pending is sent in between.
 constexpr int rounds_max = 10;
 
 seal::belongs_to place_of(const uuid& client_id) {
     return {seal::purpose::remote_key, account_id{}, client_id};
 }
 
-// Whether what the server has opens. None: it does, or there is nothing yet.
+// Whether the server's data can be decrypted. None: it can, or there is none yet.
 awaitable<std::optional<remote_fault>> fault_of(task_sink& sink, bool& is_empty) {
     auto first = co_await sink.get_child(uuid{});
     if (const auto* const failure = std::get_if<sink_failure>(&first)) {
@@ -30,10 +30,10 @@ awaitable<std::optional<remote_fault>> fault_of(task_sink& sink, bool& is_empty)
     }
     if (std::holds_alternative<sink_snapshot>(snapshot)) co_return std::nullopt;
     co_return remote_fault{sink_failure::kind::unreadable,
-                           "Its history has no beginning, and it has no snapshot."};
+                           "The remote server's history is incomplete, and has no snapshot."};
 }
 
-// Whether the server knows the version: it has a child, or is its last.
+// Whether the server knows the version: it has a child, or is the last.
 awaitable<std::optional<remote_fault>> look_for(task_sink& sink, const uuid& version,
                                                 bool& is_known) {
     auto child = co_await sink.get_child(version);
@@ -47,7 +47,7 @@ awaitable<std::optional<remote_fault>> look_for(task_sink& sink, const uuid& ver
 struct checked_server {
     std::string sealed_key;
     bool is_empty = false;
-    bool has_version = false;  // the one that it was asked for
+    bool has_version = false;  // the version passed to check()
 };
 using check_answer = std::variant<checked_server, remote_fault, no_master_key>;
 
@@ -59,7 +59,8 @@ awaitable<result<check_answer>> check(context& with, const sink_opener& open,
     const auto key = std::make_shared<const seal::key>(std::move(*derived));
     const auto sink = open(at.url, at.client_id, key);
     if (!sink) {
-        co_return check_answer(remote_fault{sink_failure::kind::unreachable, "The URL is none."});
+        co_return check_answer(
+            remote_fault{sink_failure::kind::unreachable, "The URL is not valid."});
     }
     bool is_empty = false;
     auto fault = co_await fault_of(*sink, is_empty);
@@ -125,7 +126,7 @@ awaitable<result<move_there_answer>> move_account_there(context& with, const sin
     const auto found = co_await with.engine.ask(question);
     if (!found) co_return found.error();
     move_there command{account, at.url, at.client_id, {}, {}};
-    // Where it lives elsewhere already there is nothing to ask: it is there, or that is refused.
+    // A remote account needs no check: it is there already, or the command is rejected.
     if (!*found) {
         const auto head = co_await with.engine.ask(find_head{account});
         if (!head) co_return head.error();
@@ -165,7 +166,7 @@ awaitable<result<move_here_answer>> move_account_here(context& with, outbox& out
         const bool may_yet = std::holds_alternative<move_here::not_settled>(*done) ||
                              std::holds_alternative<mirror_moved>(*done);
         if (!may_yet || round == rounds_max) co_return move_here_answer(std::move(*done));
-        // What waits goes with it.
+        // Sends what is pending.
         const bool is_sent = co_await outbox.fence(account);
         if (!is_sent) co_return move_here_answer(remote_unreachable{});
     }

@@ -20,7 +20,7 @@ seal::belongs_to owner_of(const sealed_secret& s) {
     return {seal::purpose::remote_key, account_id{}, s.of};
 }
 
-// What is to be sealed anew of them.
+// Re-encrypts those that need it.
 reseal look_at(context& with, std::vector<sealed_secret> some, resealed& tally) {
     reseal command;
     for (sealed_secret& s : some) {

@@ -10,7 +10,7 @@ using boost::asio::awaitable;
 
 namespace {
 
-// Of one command's tasks: more are not copied for a step that takes a part of them.
+// Of one command: its tasks are copied, though it may take only some of them.
 constexpr std::size_t tasks_at_once_max = 500;
 constexpr std::size_t bytes_at_once_max = std::size_t{1} << 20;
 
@@ -38,7 +38,7 @@ awaitable<result<merge_snapshot::answer>> merge_all(context& with, merge_snapsho
     co_return merge_snapshot::answer(sum);
 }
 
-// What of the account's tasks is not among these, in the order of uuids.
+// Returns the account's tasks that are not in `all`, which is in the order of UUIDs.
 awaitable<result<std::vector<uuid>>> find_lacking(context& with, account_id account,
                                                   const std::vector<uuid>& all) {
     std::vector<uuid> lacking;

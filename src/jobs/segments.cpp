@@ -11,7 +11,7 @@ using boost::asio::awaitable;
 
 namespace {
 
-// What is opened or sealed on the network thread.
+// Up to this size, bodies are decrypted and encrypted on the network thread.
 constexpr std::size_t at_once_bytes_max = std::size_t{32} * 1024;
 
 using opened_text = std::variant<std::string, segment_fault>;
@@ -29,7 +29,7 @@ opened_segment open_segment_now(const seal::key& key, const uuid& parent, std::s
     if (auto* const fault = std::get_if<segment_fault>(&opened)) return std::move(*fault);
     auto decoded = wire::decode_segment(std::get<std::string>(opened), {.bytes_max = bytes_max});
     if (auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-        return segment_fault{false, "the segment does not parse: " + wrong->detail};
+        return segment_fault{false, "the segment cannot be parsed: " + wrong->detail};
     }
     return std::get<std::vector<operation>>(std::move(decoded));
 }
@@ -40,7 +40,7 @@ opened_snapshot open_snapshot_now(const seal::key& key, const uuid& version, std
     if (auto* const fault = std::get_if<segment_fault>(&opened)) return std::move(*fault);
     auto decoded = wire::decode_snapshot(std::get<std::string>(opened), {.bytes_max = bytes_max});
     if (auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-        return segment_fault{false, "the snapshot does not parse: " + wrong->detail};
+        return segment_fault{false, "the snapshot cannot be parsed: " + wrong->detail};
     }
     return std::get<task_map>(std::move(decoded));
 }
@@ -96,8 +96,8 @@ awaitable<result<std::string>> seal_snapshot(context& with, account_id account,
 
 namespace {
 
-// Reads on in what the device has missed, up to the chain's end. None: all is known. Else why the
-// step cannot be taken.
+// Reads on in what the device has missed, up to the chain's end. None: all is known. Otherwise the
+// reason why the step is rejected.
 awaitable<result<std::optional<add_version::answer>>> read_missed(engine& engine,
                                                                   const add_version& step,
                                                                   std::span<const operation> sent,
@@ -149,7 +149,7 @@ awaitable<result<add_version::answer>> add_in_steps(context& with, add_version n
         }
         if (!added || begun + added->taken == all.size()) co_return done;
         begun += added->taken;
-        // The device was told that of the first, if it goes on there.
+        // The device knows the parent that it sent; versions added since are known here alone.
         next.continues = next.continues || added->version != next.parent;
         next.parent = added->version;
     }

@@ -11,16 +11,16 @@ using boost::asio::awaitable;
 
 namespace {
 
-// Of one step: what others ask waits behind it.
+// Of one step: other requests wait behind it.
 constexpr std::size_t step_bytes_max = std::size_t{512} * 1024;
 
-// What each step of packing one asks for.
+// The claim of each step of encoding.
 constexpr cost packing_cost{.bytes = step_bytes_max};
 
-// How long somebody waits for another's, or for a turn.
+// How long a request waits for another one's snapshot, or for a turn.
 constexpr milliseconds patience{30'000};
 
-// A timer among others in a queue, for as long as somebody waits on it, dropped frames included.
+// A timer in a queue, for as long as its owner waits; also if the owner's frame is dropped.
 template <class Queue>
 class place {
   public:
@@ -40,7 +40,7 @@ class place {
 
 }  // namespace
 
-// One that is being made, and who waits for it.
+// A snapshot in progress, and the requests that wait for it.
 struct server_snapshots::making {
     std::vector<timer*> waiting;  // each in its frame
     std::optional<result<shared>> outcome;
@@ -70,8 +70,8 @@ void server_snapshots::state::wake_next() const {
     if (makers < made_at_once_max && !queue.empty()) queue.front()->cancel();
 }
 
-// To make one: of its account it is the only one, and of all one of few. Those who wait for it are
-// woken when it ends, however it ends.
+// The right to make a snapshot: the only one of its account, one of few in all. Wakes the requests
+// that wait for it when it ends, however it ends.
 class server_snapshots::turn {
   public:
     turn(std::shared_ptr<state> all, account_id account)
@@ -87,7 +87,7 @@ class server_snapshots::turn {
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
 
-    // False: none was free in time.
+    // False: no turn in time.
     awaitable<bool> begin(clock& clock) {
         const auto executor = co_await boost::asio::this_coro::executor;
         const auto mine = clock.make_timer(executor);
@@ -125,7 +125,7 @@ awaitable<result<server_snapshots::shared>> server_snapshots::of(account_id acco
     if (under_way == state_->under_way.end()) {
         co_return co_await make(account, std::move(reserve));
     }
-    // It ends with what is the head then, and that is no older than the one just asked for.
+    // The snapshot in progress will be as of the head at its end, no older than the one just read.
     const std::shared_ptr<making> its = under_way->second;
     const auto executor = co_await boost::asio::this_coro::executor;
     const auto mine = clock_.make_timer(executor);
@@ -135,7 +135,7 @@ awaitable<result<server_snapshots::shared>> server_snapshots::of(account_id acco
     co_return *its->outcome;
 }
 
-// Reads a page and adds it. Is there more to come?
+// Reads a page and adds it. Returns whether more is to come.
 awaitable<result<bool>> server_snapshots::collect_some(collected_tasks& all, account_id account) {
     const claim asks{account, {.bytes = step_bytes_max}};
     std::function<bool()> add;
@@ -158,7 +158,7 @@ awaitable<result<server_snapshots::shared>> server_snapshots::make(account_id ac
                                                                    reserve_bytes reserve) {
     turn mine(state_, account);
     const bool begun = co_await mine.begin(clock_);
-    state_->wake_next();  // it is the first in the queue now
+    state_->wake_next();  // another is the first in the queue now
     if (!begun) co_return errc::overloaded;
     ++state_->made;
     const auto fail = [&](boost::system::error_code why) {

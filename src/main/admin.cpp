@@ -21,7 +21,7 @@ uuid drawn_uuid(time_point now) {
     return make_uuid_v7(now, 0, high << 32 | low);
 }
 
-// Nothing is made that has one.
+// For commands that create nothing with an ID.
 class no_ids final : public rules::id_source {
   public:
     uuid next(time_point) override { return {}; }

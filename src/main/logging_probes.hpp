@@ -1,5 +1,5 @@
 #pragma once
-// What the server logs of its rooms' events. Each probe passes everything on to the metrics.
+// Logs events of the modules. Each probe forwards everything to the metrics.
 
 #include "request_log.hpp"
 
@@ -89,8 +89,7 @@ class sweep_log final : public reaper_probe {
     bool was_behind_ = false;
 };
 
-// What becomes of accounts that live on another server: when one begins to fail, halts, and when
-// all is well again.
+// Logs when a remote account starts to fail, halts, or recovers.
 class remote_log final : public outbox_probe {
   public:
     remote_log(current_logger& log, outbox_probe& next) : log_(log), next_(next) {}
@@ -135,7 +134,7 @@ class remote_log final : public outbox_probe {
     std::map<account_id, std::string> faults_;
 };
 
-// What cannot be read, each place at most once a minute: who asks for it may ask often.
+// Logs what is unreadable, each place at most once a minute: clients may request it often.
 class damage_log final {
   public:
     explicit damage_log(current_logger& log) : log_(log) {}
@@ -165,7 +164,7 @@ class damage_log final {
     std::set<std::string> logged_;
 };
 
-// When writes begin to be refused, when they are taken again, and what cannot be read.
+// Logs when writes start to be rejected, when they are accepted again, and what is unreadable.
 class write_log final : public engine_probe {
   public:
     write_log(current_logger& log, engine_probe& next) : log_(log), next_(next) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Secrets of the living process are not for its core dumps, nor for other processes of the user.
+// Keeps the process's secrets out of core dumps and from other processes of the user.
 
 #include <sys/prctl.h>
 

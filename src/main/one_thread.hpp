@@ -1,5 +1,5 @@
 #pragma once
-// An io_context with a thread of its own; joined once what is queued has run.
+// An io_context with its own thread, which is joined once all queued work has run.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>

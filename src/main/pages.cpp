@@ -1,4 +1,4 @@
-// Writes the man pages and the shells' completions of both programs, when they are built.
+// Writes man pages and shell completions of both programs, during the build.
 //   write_pages FOLDER DATE
 
 #include "pages/pages.hpp"

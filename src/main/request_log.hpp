@@ -1,10 +1,10 @@
 #pragma once
-// The server's lines about requests: one for each that is finished, and one more, under a name that
-// does not change, for each refusal that a person or a program may want to act on. The names and
-// fields are a contract: docs/operations.md.
+// The server's log lines about requests: one for each finished request, and another, under a name
+// that does not change, for each rejection that an operator or a program may act on. Names and
+// fields are a contract (docs/operations.md).
 //
-// Whatever comes from outside is bounded: names are short by their rules, routes are patterns,
-// methods are those of HTTP. Nothing else that a client sends is in a line.
+// External text is limited: names are short by their rules, routes are templates, methods are those
+// of HTTP. A line has no other text that a client sent.
 
 #include <callsign/net/address.hpp>
 #include <callsign/net/http.hpp>
@@ -23,18 +23,18 @@
 
 namespace callsign {
 
-// The logger in force; a reload puts another one in its place. Network thread.
+// The current logger; a reload replaces it. Network thread.
 using current_logger = std::unique_ptr<platform::logger>;
 
-// So many lines in a second; the others are counted. Besides, the first of each client, of so many
-// clients: whoever makes them all does not hide another.
+// Limits the lines of a second and counts the dropped ones. Besides, allows a first line for each
+// of a number of clients, so that one client's lines do not suppress another's.
 class line_budget {
   public:
     using clock = std::chrono::steady_clock;
 
     explicit line_budget(int per_second_max) : left_(per_second_max), per_second_max_(left_) {}
 
-    // How many were left out in the second before, when a new one begins.
+    // Returns how many lines were dropped in the second before, when a new one begins.
     std::int64_t begin_second(clock::time_point now) {
         if (now - began_ < std::chrono::seconds{1}) return 0;
         began_ = now;
@@ -58,7 +58,7 @@ class line_budget {
     static constexpr std::size_t clients_max = 64;
 
     clock::time_point began_{};
-    std::set<net::address_bytes> clients_;  // that had a line in this second
+    std::set<net::address_bytes> clients_;  // with a line in this second
     int left_;
     const int per_second_max_;
     std::int64_t left_out_ = 0;
@@ -86,18 +86,18 @@ class request_log final : public net::http_probe {
     void request_finished(const net::finished_request& f) override {
         next_.request_finished(f);
         if (!f.facts.refused.empty()) tell_refusal(f);
-        // What another server does not answer is said once, when that begins (remote_log).
+        // Errors of remote servers are logged once, when they begin (remote_log).
         const bool is_asked_all_the_time =
             f.facts.route == "/livez" || f.facts.route == "/readyz" || f.facts.route == "/metrics";
         const bool failed = f.status >= 500 && !f.is_fault_of_another;
         if (is_asked_all_the_time) {
             tell(platform::log_level::debug, f);
         } else if (failed) {
-            // An overload answers thousands of requests a second with 503, and must not be made
-            // worse by as many lines.
+            // An overload causes thousands of 503 responses a second; as many lines would worsen
+            // it.
             if (may_log(failures_)) tell(platform::log_level::error, f);
         } else if (options_.requests != "off") {
-            // Nor can strangers fill the disk, with what they may do or with what they may not.
+            // Nor can anonymous clients fill the disk, with accepted or rejected requests.
             const bool of_stranger = f.facts.account.empty() && f.facts.caller.empty();
             if (of_stranger && !may_log(f.status >= 400 ? strangers_refused_ : strangers_)) return;
             tell(options_.requests == "info" ? platform::log_level::info
@@ -113,7 +113,7 @@ class request_log final : public net::http_probe {
 
   private:
     static constexpr std::size_t name_bytes_max = 64;
-    // A text that there is none of. No name begins so.
+    // Stands for an empty text. No name begins with it.
     static constexpr std::string_view nothing = "-";
 
     static std::string text_or_nothing(std::string_view text) {
@@ -147,7 +147,7 @@ class request_log final : public net::http_probe {
                    {"request", f.request.id}});
     }
 
-    // `client` comes first, and nothing that anybody chose before it: filters count on that.
+    // `client` comes first, before any text that a client chose: log filters rely on that.
     void tell_refusal(const net::finished_request& f) {
         if (!log_->enabled(platform::log_level::warn)) return;
         line_budget& budget = budget_of(f.facts.refused);
@@ -195,7 +195,7 @@ class request_log final : public net::http_probe {
     line_budget failures_{failures_per_second_max};
     line_budget strangers_{strangers_per_second_max};
     line_budget strangers_refused_{strangers_per_second_max};
-    // One each, so that a flood of one kind leaves the others their lines.
+    // One each, so that a flood of one kind does not suppress the others.
     std::array<named_budget, 3> refusals_{
         named_budget{"auth-failed", line_budget{refusals_per_second_max}},
         named_budget{"sync-refused", line_budget{refusals_per_second_max}},

@@ -1,8 +1,8 @@
-// callsignd: the composition root. It builds the rooms in order, as locals that die in reverse, and
-// connects them; what a room does is the room's affair.
+// callsignd: the composition root. Builds the modules in order, as members that are destroyed in
+// reverse order, and connects them.
 //
-// Threads: this one for the network, one for the writer, one that makes its commits durable, a few
-// for readers, a few for offloaded work, a few that look names up.
+// Threads: this one for the network, one for the writer, one that makes its commits durable, and a
+// few each for readers, offloaded work and DNS look-ups.
 
 #include "logging_probes.hpp"
 #include "no_dumps.hpp"
@@ -53,20 +53,20 @@ using asio::ip::tcp;
 using platform::log_level;
 
 constexpr int exit_cannot_start = 1;
-constexpr int exit_fatal = 70;  // EX_SOFTWARE: start it again
+constexpr int exit_fatal = 70;  // EX_SOFTWARE: to be restarted
 
-// A certificate that others renew was renewed long before.
+// Automatic renewal happens long before this.
 constexpr std::chrono::days expiry_noticed{7};
 
 constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 
 class server {
   public:
-    // `files_max`: that it may have open; 0: not known. `exit_code` outlives it, and is set when
-    // the process should be started again.
+    // `files_max`: limit of open files; 0: unknown. `exit_code` outlives the server, and is set
+    // when the process should be restarted.
     server(setup::config config, setup::config_source source, std::size_t files_max,
            int& exit_code);
-    // The threads end before what they work on: the members after them are theirs to touch.
+    // Joins the threads before the members that they use are destroyed.
     ~server() {
         readers_.join();
         offload_.join();
@@ -77,7 +77,7 @@ class server {
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
-    // Until a signal ends it.
+    // Runs until a signal ends it.
     void run();
 
   private:
@@ -108,14 +108,14 @@ class server {
     void spawn(asio::awaitable<void> work);
 
     bool speaks_tls() const noexcept { return config_.http.tls != nullptr; }
-    // With an https address somebody says that there is a proxy before it.
+    // An https URL means that a TLS proxy is in front of the server.
     bool is_behind_tls() const { return config_.api.public_url.starts_with("https://"); }
     fs::path admin_token_file() const { return config_.store.data_dir / "admin.token"; }
 
     int& exit_code_;
     setup::config config_;
     setup::config_source source_;
-    // As they were told, whatever became of them here.
+    // The configured values, whatever was adjusted since.
     setup::key_values told_ = setup::values_of(config_);
     current_logger log_ = platform::make_logger(config_.log);
     setup::metrics metrics_;
@@ -148,7 +148,7 @@ class server {
     api::service service_;
     net::http_server http_;
     net::http_probe unobserved_;
-    // Where /metrics is, if it is not with everything else.
+    // Own listener of /metrics, if it has one.
     std::optional<net::http_server> metrics_http_;
     std::optional<setup::listen_file> listen_file_;
 };
@@ -163,7 +163,7 @@ backup_files backup_files_of() {
         .read = read_manifest};
 }
 
-// What concerns sync as well has its place there.
+// Settings that sync uses too are in its section.
 engine_options engine_options_of(const setup::config& config) {
     engine_options options = config.engine;
     options.key_attribute = config.sync.key_attribute;
@@ -202,7 +202,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                 .elsewhere = {&outbox_,
                               [this](const std::string& url, const uuid& client_id,
                                      std::shared_ptr<const seal::key> key) {
-                                  // Whose it will be is not known yet.
+                                  // The account is not known yet, so operators are charged.
                                   return sinks_.open(payer::operators(), url, client_id,
                                                      std::move(key));
                               }},
@@ -215,7 +215,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
     reaper_.ask_elsewhere(outbox_);
 }
 
-// None: the master key is missing, or another.
+// Returns null if the master key is missing or wrong.
 std::unique_ptr<task_sink> server::open_sink(const remote_chain& r) {
     if (!config_.secrets.master_key) return nullptr;
     const seal::belongs_to owner{seal::purpose::remote_key, account_id{}, r.client_id};
@@ -256,7 +256,7 @@ void server::log_backup(const fs::path& dir, const jobs::backup_answer& done) {
     }
 }
 
-// Better fewer connections, of which the idle make room, than none that can be accepted.
+// Fewer connections, with idle ones evicted, are better than connections that cannot be accepted.
 void server::fit_connections(std::size_t files_max) {
     if (files_max == 0) return;
     std::size_t& wanted = config_.http.connections_max;
@@ -295,7 +295,7 @@ net::http_server server::listen() {
 std::optional<net::http_server> server::listen_for_metrics() {
     const std::string& where = config_.metrics.listen;
     if (where.empty()) return std::nullopt;
-    // For a few who ask now and then.
+    // Limits for a few scrapers.
     const net::http_options few{.body_bytes_max = 1u << 10,
                                 .bodies_bytes_max = 16u << 20,
                                 .account_bodies_bytes_max = 16u << 20,
@@ -325,7 +325,7 @@ asio::awaitable<net::http_response> server::show_metrics(net::http_request reque
     co_return response;
 }
 
-// None where the API is, if they have a place of their own.
+// Returns none if /metrics has its own listener.
 std::function<std::string()> server::metrics_hook() {
     if (!config_.metrics.listen.empty()) return {};
     return [this] { return metrics_text(); };
@@ -349,7 +349,7 @@ std::string server::fresh_metrics() {
     return metrics_.text();
 }
 
-// As /readyz says it.
+// Returns whether /readyz returns 200.
 bool server::is_ready() const {
     return engine_.accepting() && !engine_.write_trouble();
 }
@@ -360,7 +360,7 @@ void server::run() {
 }
 
 void server::spawn(asio::awaitable<void> work) {
-    // Broken machinery of the server itself, not of a request: main reports it and ends.
+    // An internal error of the server itself, not of a request: main reports it and exits.
     asio::co_spawn(network_, std::move(work), [](const std::exception_ptr& e) {
         if (e) std::rethrow_exception(e);
     });
@@ -383,7 +383,7 @@ asio::awaitable<void> server::start_and_stop() {
     co_await stop();
 }
 
-// What must be there before the first request. Returns what to tell people, if there is news.
+// Prepares what the first request needs. Returns the text for a first start, if this is one.
 asio::awaitable<std::string> server::prepare() {
     fs::path token_file = admin_token_file();
     co_await setup::ensure_admin_token(engine_, *entropy_, std::move(token_file));
@@ -404,8 +404,8 @@ asio::awaitable<std::string> server::prepare() {
     co_return setup::welcome(url, *account_token, admin_token_file());
 }
 
-// Where the master key is another than before: what was sealed under the former one. It takes some
-// milliseconds for a thousand secrets, and is tried again at the next start.
+// Re-encrypts secrets of a former master key with the current one. This takes some milliseconds for
+// a thousand secrets, and is retried at the next start.
 asio::awaitable<void> server::reseal() {
     if (!config_.secrets.master_key || config_.secrets.master_key->former() == 0) co_return;
     const auto done = co_await service_.reseal_secrets();
@@ -438,7 +438,7 @@ void server::announce(const std::string& welcome_text) {
         listen_file_.emplace(config_.store.data_dir / "listen.url",
                              setup::local_url(at, speaks_tls()));
     } catch (const std::system_error& e) {
-        // A full disk: what is stored can be read all the same.
+        // With a full disk, stored data can still be read.
         log_->log(log_level::warn, "listen.url not written; callsign needs --url",
                   {{"error", e.what()}});
     }
@@ -490,15 +490,15 @@ void server::check_told(std::error_code error) {
     log_->log(log_level::warn, "service manager not notified", {{"error", error.message()}});
 }
 
-// From outside to inside: no new requests, those under way answered, then the queue, then the
-// writer. The store checkpoints when it is closed. A second signal finds nobody who waits for it
-// and ends the process as it stands, which loses nothing that was answered.
+// Stops from outside to inside: no new requests, in-flight requests answered, then the queue, then
+// the writer. The store runs a checkpoint when it is closed. A second signal has no handler and
+// ends the process at once, which loses nothing that was acknowledged.
 asio::awaitable<void> server::stop() {
     signals_.clear();
     check_told(manager_.stopping());
     watchdog_.stop();
     service_.stop_followers();
-    listen_file_.reset();  // before the port is anyone's
+    listen_file_.reset();  // before the port is released
     http_.stop();
     if (metrics_http_) metrics_http_->stop();
     reaper_.stop();
@@ -553,7 +553,7 @@ void server::reload() {
     warn_of_expiry();
 }
 
-// What each file says alone is in order; is it better than what is in force?
+// Each file is valid by itself. Returns whether they may replace the current ones.
 bool server::can_reload(const setup::config& fresh) {
     std::string why;
     if (speaks_tls() != (fresh.http.tls != nullptr)) {
@@ -576,9 +576,8 @@ void server::warn_of_expiry() {
                {"certificate", config_.tls.certificate.string()}});
 }
 
-// The supervisor starts the process again, and then the store's own recovery decides what
-// is durable. The requests concerned have their answers by now; the moment is for the kernel to
-// take them.
+// The supervisor restarts the process, and the store's recovery decides what is durable. The
+// requests concerned have been answered; the delay is for the kernel to send the responses.
 void server::end_at_once(const std::string& why) {
     exit_code_ = exit_fatal;
     log_->log(log_level::error, "fatal: the store must be reopened; exiting", {{"error", why}});
@@ -618,8 +617,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     callsign::keep_out_of_dumps();
-    // Before there are threads. The system would wait 10 seconds for each server of names that does
-    // not answer, and nothing ends a look-up before.
+    // Before there are threads. By default a look-up waits 10 seconds for each name server without
+    // a response, and cannot be cancelled.
     ::setenv("RES_OPTIONS", "timeout:2 attempts:2", 0);
     try {
         return callsign::run(argc, argv);

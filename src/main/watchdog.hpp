@@ -1,7 +1,7 @@
 #pragma once
-// Tells the service manager that the server is alive, as long as it is: each word goes through the
-// writer first, and through the thread that syncs for it, so it stops when one of these or the
-// network thread has stopped. A timer's thread of its own would go on telling.
+// Notifies the service manager that the server is alive. Each notification first passes the writer
+// and the thread that syncs for it, so that it stops if one of these or the network thread hangs. A
+// timer on a thread of its own would go on notifying.
 
 #include <callsign/platform/service_manager.hpp>
 #include <callsign/ports/clock.hpp>
@@ -15,7 +15,7 @@
 
 namespace callsign {
 
-// Used on the network executor. The service manager outlives it.
+// Network executor. The service manager outlives the watchdog.
 class watchdog {
   public:
     watchdog(const platform::service_manager& manager, clock& clock,
@@ -26,18 +26,18 @@ class watchdog {
           sync_(std::move(sync)),
           timer_(clock.make_timer(network)) {}
 
-    // Until stop(); at once, if nobody asks.
+    // Runs until stop(); returns at once if no notifications are requested.
     boost::asio::awaitable<void> run() {
-        // Twice in the time that it waits, so that one may be late.
+        // Half of the timeout, so that one notification may be late.
         const auto interval = std::chrono::floor<milliseconds>(manager_.patience() / 2);
         if (interval == milliseconds{0}) co_return;
         while (true) {
             const bool passed = co_await timer_->wait(interval);
             if (!passed) co_return;
-            // There and back again.
+            // Through both threads and back.
             co_await boost::asio::post(writer_, boost::asio::use_awaitable);
             co_await boost::asio::post(sync_, boost::asio::use_awaitable);
-            // What is lost is the next one's to say.
+            // A lost notification is made up for by the next one.
             manager_.alive();
         }
     }

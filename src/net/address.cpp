@@ -33,7 +33,7 @@ std::optional<ip::address> parse_entry(std::string_view text) {
     return parse_address(has_port ? text.substr(0, text.find(':')) : text);
 }
 
-// What stands between the separators; within quotes there are none, nor behind a backslash there.
+// Splits at separators outside quotes; within quotes a backslash escapes.
 std::vector<std::string_view> split_outside_quotes(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     bool quoted = false;
@@ -52,8 +52,8 @@ std::vector<std::string_view> split_outside_quotes(std::string_view text, char s
     return parts;
 }
 
-// What an element of Forwarded has behind "for=", without its quotes. Empty: nothing, or more than
-// once; that is no address, and neither is what stands before it to be believed.
+// Returns the value of "for=" in an element of Forwarded, without its quotes. Empty if absent,
+// repeated or with a comma: that is no address, and the elements before it are not trustworthy.
 std::string client_of(std::string_view element) {
     std::string found;
     for (const std::string_view pair : split_outside_quotes(element, ';')) {
@@ -104,7 +104,8 @@ std::vector<address_block> loopback_blocks() {
 }
 
 bool is_public(const address_bytes& address) {
-    // Of IPv4, and of IPv6's global unicast: all else of IPv6 is set apart, or not given out.
+    // Of IPv4 and of IPv6's global unicast; all other IPv6 addresses are special-purpose or
+    // unassigned.
     static const std::vector<address_block> set_apart = [] {
         constexpr std::array texts{"0.0.0.0/8",      "10.0.0.0/8",     "100.64.0.0/10",
                                    "127.0.0.0/8",    "169.254.0.0/16", "172.16.0.0/12",
@@ -120,7 +121,7 @@ bool is_public(const address_bytes& address) {
     static const address_block global_unicast = *parse_address_block("2000::/3");
     static const address_block translated = *parse_address_block("64:ff9b::/96");
     static const address_block tunnelled = *parse_address_block("2002::/16");
-    // What a translator or a tunnel would make of it: RFC 6052 and RFC 3056.
+    // The IPv4 address that a translator (RFC 6052) or a tunnel (RFC 3056) uses.
     const auto inner = [&](std::ptrdiff_t from) {
         address_bytes four = v4_block;
         std::copy_n(address.begin() + from, 4, four.begin() + 12);

@@ -15,7 +15,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 
 constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-// Forward secrecy and authenticated encryption; TLS 1.3 has no others.
+// Forward secrecy and authenticated encryption; TLS 1.3 has no other ciphers.
 constexpr const char* ciphers_of_tls_1_2 = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr long resumable_seconds = 3600;
 
@@ -38,13 +38,13 @@ std::shared_ptr<ssl::context> make_context() {
     SSL_CTX_set_timeout(c, resumable_seconds);
     SSL_CTX_set_num_tickets(c, 1);
     SSL_CTX_set_alpn_select_cb(c, choose_protocol, nullptr);
-    // OpenSSL would ask whoever sits at the terminal.
+    // Otherwise OpenSSL prompts on the terminal.
     context->set_password_callback(
         [](std::size_t, ssl::context::password_purpose) { return std::string(); });
     return context;
 }
 
-// Empty: it can be read.
+// Empty: the file can be read.
 std::string unreadable(const std::filesystem::path& file) {
     errno = 0;
     std::ifstream in(file, std::ios::binary);
@@ -81,12 +81,12 @@ std::variant<server_certificate, std::vector<certificate_fault>> load_certificat
     load(
         false, certificate,
         [&](const char* file) { return SSL_CTX_use_certificate_chain_file(c, file); },
-        "holds no certificate that can be used (PEM)");
-    // Of a certificate that could not be loaded, no key can be another's.
+        "has no usable certificate (PEM)");
+    // Without a loaded certificate, a key is not reported as that of another.
     load(
         true, key,
         [&](const char* file) { return SSL_CTX_use_PrivateKey_file(c, file, SSL_FILETYPE_PEM); },
-        "holds no key of the certificate (PEM, without a passphrase)");
+        "has no private key of the certificate (PEM, without a passphrase)");
     if (!faults.empty()) return faults;
     if (SSL_CTX_check_private_key(c) != 1) {
         return std::vector{certificate_fault{true, "is not the key of the certificate"}};

@@ -1,6 +1,5 @@
 #pragma once
-// A connection's bytes, in clear or through TLS, whichever it is: what reads and writes it is the
-// same for both. An AsyncStream.
+// A connection's bytes, unencrypted or through TLS, with the same interface. An AsyncStream.
 
 #include "use_result.hpp"
 
@@ -27,24 +26,24 @@ class connection {
     using executor_type = tcp_socket::executor_type;
 
     explicit connection(tcp_socket socket) : socket_(std::move(socket)) {}
-    // TLS holds on to the socket.
+    // Not movable: the TLS stream refers to the socket.
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
     executor_type get_executor() { return socket_.get_executor(); }
-    // To cancel, to close, and to wait; with TLS its bytes are not the client's.
+    // To cancel, to close and to wait; with TLS, not to read or write the client's bytes.
     tcp_socket& socket() noexcept { return socket_; }
     bool is_tls() const noexcept { return tls_.has_value(); }
 
-    // Requires: something has arrived, and TLS has not begun. A record of TLS begins with no
-    // letter.
+    // Whether the client has sent plain HTTP: no TLS record begins with a letter. Requires:
+    // something has arrived, and TLS has not begun.
     bool speaks_clear_text() {
         unsigned char first = 0;
         const auto peeked = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
         return peeked == 1 && ((first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z'));
     }
 
-    // Also when there is still something of its to be read.
+    // True even while bytes of the client remain to be read.
     bool client_has_gone() {
         tcp_info now{};
         socklen_t size = sizeof now;
@@ -53,7 +52,7 @@ class connection {
         return failed == 0 && now.tcpi_state != TCP_ESTABLISHED;
     }
 
-    // From here on through TLS.
+    // Uses TLS from here on.
     boost::asio::awaitable<boost::system::error_code> shake_hands(
         boost::asio::ssl::context& context) {
         tls_.emplace(socket_, context);
@@ -62,7 +61,7 @@ class connection {
         co_return failed;
     }
 
-    // Tells the client that all was said, so that it knows that nobody cut it short.
+    // Sends TLS's close_notify, by which the client can tell that nothing was cut off.
     boost::asio::awaitable<void> say_end() {
         if (!tls_) co_return;
         const std::string end = last_record();
@@ -90,11 +89,11 @@ class connection {
             token, buffers);
     }
 
-    // What TLS says last, if it has begun, to be sent by whoever ends the connection. Nothing is
-    // read or written through TLS after that.
+    // Returns TLS's close_notify, to be sent by the caller; empty without TLS. Nothing is read or
+    // written through TLS afterwards.
     std::string last_record() {
         if (!tls_) return {};
-        // Asio's own way to end TLS waits for the client to say the same, which many never do.
+        // Asio's own shutdown waits for the client's close_notify, which many never send.
         BIO* const out = BIO_new(BIO_s_mem());
         SSL_set0_wbio(tls_->native_handle(), out);
         SSL_shutdown(tls_->native_handle());

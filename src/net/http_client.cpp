@@ -35,10 +35,10 @@ using answer_parser = http::response_parser<http::string_body>;
 constexpr std::uint32_t answer_header_bytes_max = 64u << 10;
 constexpr std::size_t read_bytes = 16u << 10;
 
-// Before one answer. A server sends one or two, or one every few seconds while it works.
+// Of one response. A server sends one or two, or one every few seconds while it works.
 constexpr int interim_answers_max = 100;
 
-// More than one read brings. So much of a body needs no room made for it.
+// More than one read returns. A body of this size needs no call of make_room.
 constexpr std::size_t small_body_bytes_max = 128u << 10;
 
 std::string authority_of(const http_client_options& options) {
@@ -57,7 +57,7 @@ std::string head_of(const http_call& call, const std::string& authority) {
     return text += "\r\n";
 }
 
-// The answer is still to come: not so after 101, where another protocol begins.
+// Whether the response is still to come: not after 101, where another protocol begins.
 bool is_interim(unsigned status) {
     return status / 100 == 1 && status != 101;
 }
@@ -70,7 +70,7 @@ http_answer answer_of(http::response<http::string_body> response) {
     return answer;
 }
 
-// What refuses a certificate for another name says so, too.
+// Also sets the error for a certificate of another name, so that it is reported.
 auto named_rightly(const std::string& host) {
     return [names = asio::ssl::host_name_verification(host)](bool holds,
                                                              asio::ssl::verify_context& c) {
@@ -95,8 +95,8 @@ bool http_failure::timed_out() const noexcept {
     return error == boost::beast::error::timeout;
 }
 
-// The stream has the deadline. Its timer is looked at after what has arrived, so an answer that is
-// there is never thrown away for being looked at late.
+// The stream has the deadline. Its timer is checked after what has arrived, so a response that has
+// arrived is never dropped because it is read late.
 class http_client::impl {
   public:
     impl(asio::any_io_executor executor, http_client_options options)
@@ -111,8 +111,8 @@ class http_client::impl {
         }
         const bool has_body = call.method != "HEAD";
         std::string head = head_of(call, authority_of(options_));
-        // A server may answer and close before it has read everything, to refuse a large body say:
-        // its answer is worth more than the broken pipe.
+        // A server may respond and close before it has read everything, for instance to reject a
+        // large body: its response matters more than the broken pipe.
         const error_code broken = co_await write(std::move(head), std::move(call.body));
         http_outcome outcome = co_await receive_final(has_body);
         if (!outcome && broken) co_return http_failure{broken, true};
@@ -127,7 +127,7 @@ class http_client::impl {
             const error_code unknown = co_await look_up(addresses);
             if (unknown) co_return unknown;
         }
-        // Then there was nothing to close yet.
+        // After a cancel during the lookup: there was nothing to close yet.
         if (cancelled_) co_return make_error_code(asio::error::operation_aborted);
         const auto [unreachable, address] = co_await stream_.async_connect(addresses, use_result);
         if (unreachable) {
@@ -153,7 +153,7 @@ class http_client::impl {
         co_return error;
     }
 
-    // Passes over interim answers.
+    // Skips interim responses.
     asio::awaitable<http_outcome> receive_final(bool has_body) {
         for (int interim = 0; interim <= interim_answers_max; ++interim) {
             http_outcome outcome = co_await receive(has_body);
@@ -223,7 +223,7 @@ class http_client::impl {
         if (!error && !options_.unproven)
             tls_->set_verify_callback(named_rightly(options_.host), error);
         if (error) co_return error;
-        // An address is no name that a server could be asked for (RFC 6066 section 3).
+        // An address is not allowed in SNI (RFC 6066 section 3).
         asio::ip::make_address(options_.host, error);
         const bool is_name = error.failed();
         if (is_name &&
@@ -237,8 +237,8 @@ class http_client::impl {
         co_return refused;
     }
 
-    // Room for twice what there is, as it comes: who says that much will come, and sends nothing,
-    // takes none of it.
+    // Makes room for twice what has arrived, as it arrives: a server that announces a large body
+    // and sends nothing takes no memory.
     asio::awaitable<error_code> read_with_room(answer_parser& parser) {
         for (std::size_t room = small_body_bytes_max; !parser.is_done();) {
             const std::size_t held = parser.get().body().size();
@@ -252,7 +252,7 @@ class http_client::impl {
         co_return error_code{};
     }
 
-    // A step of the parser, with more read if it takes more.
+    // One step of the parser; reads more if it needs more.
     asio::awaitable<error_code> read_some(answer_parser& parser) {
         error_code error = http::error::need_more;
         if (unread_.size() > 0) unread_.consume(parser.put(unread_.data(), error));
@@ -264,8 +264,8 @@ class http_client::impl {
         co_return error;
     }
 
-    // Many end a connection through TLS without saying so (RFC 9112 section 9.8), and what its end
-    // delimits has no length that could tell.
+    // Many servers end TLS without close_notify (RFC 9112 section 9.8). That is accepted as the end
+    // of a body that the connection's end delimits: it has no length that could show a truncation.
     static error_code put_end(error_code why, answer_parser& parser) {
         const bool is_end = why == asio::error::eof ||
                             (why == asio::ssl::error::stream_truncated && parser.need_eof());

@@ -25,14 +25,16 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// Connections that are being told that they are too many. Beyond these, too many is just closed.
+// Connections beyond a limit that may wait for their 503. Further ones are just closed.
 constexpr std::size_t turned_away_max = 64;
-// When the process is out of descriptors, say: until some connection has ended.
+// Pause after a failed accept, for instance for lack of descriptors: until some connection has
+// ended.
 constexpr milliseconds accept_pause{100};
-// Of one answer, how much the kernel takes beyond what is on its way to the client.
+// Of one response, the bytes that the kernel takes beyond those in flight to the client.
 constexpr int unsent_bytes_max = 128 << 10;
 
-// Often enough that a deadline is met with a quarter of itself, rarely enough to cost nothing.
+// Often enough that deadlines are met within a quarter of themselves, rarely enough to cost
+// nothing.
 milliseconds tick_of(const http_options& o) {
     const milliseconds shortest = std::min(
         {o.handshake_timeout, o.idle_timeout, o.header_timeout, o.body_timeout, o.write_timeout});
@@ -80,7 +82,8 @@ session* server_state::least_needed(const std::optional<address_bytes>& of) cons
         return found;
     };
     if (session* const idle = oldest(session::need::idle, std::nullopt)) return idle;
-    // Who follows with one keeps it, however many another has, and however often they come anew.
+    // An account with one follower keeps it, however many others have, and however often they
+    // reconnect.
     std::unordered_map<payer, std::size_t> followed_by;
     std::optional<payer> most;
     for (const session* s : sessions) {
@@ -99,7 +102,7 @@ std::string server_state::draw_id() {
     return id;
 }
 
-// The coroutines are static and own the server by their first argument.
+// The coroutines are static and share the server by their first argument.
 class http_server::impl : public std::enable_shared_from_this<http_server::impl> {
   public:
     impl(asio::any_io_executor executor, const tcp::endpoint& listen, server_state state)
@@ -153,7 +156,7 @@ asio::awaitable<void> http_server::impl::run(std::shared_ptr<impl> self) {
         if (!error) {
             self->admit(self, std::move(socket));
         } else if (error == asio::error::connection_aborted) {
-            continue;  // the client was gone before we looked
+            continue;  // the client disconnected before the accept
         } else if (!self->state_.stopping) {
             self->accept_timer_.expires_after(accept_pause);
             co_await self->accept_timer_.async_wait(use_result);
@@ -164,7 +167,7 @@ asio::awaitable<void> http_server::impl::run(std::shared_ptr<impl> self) {
 void http_server::impl::admit(const std::shared_ptr<impl>& self, tcp::socket socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    // A client that is slow to take an answer shows here, not when megabytes are in the kernel.
+    // Makes a client that reads slowly noticeable before megabytes are in the kernel.
     ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes_max,
                  sizeof unsent_bytes_max);
     error_code gone;
@@ -178,14 +181,14 @@ void http_server::impl::admit(const std::shared_ptr<impl>& self, tcp::socket soc
         return;
     }
     state_.probe->connection_refused();
-    // With TLS it is closed: to say why would take a handshake, and that costs most of all.
+    // With TLS it is just closed: a response would need a handshake, which is the most expensive
+    // part.
     if (!state_.options.tls && state_.turned_away < turned_away_max) {
         asio::co_spawn(executor_, turn_away(self, std::move(socket), address), asio::detached);
     }
 }
 
-// One that was displaced is still counted until its coroutine has seen it; so each that comes
-// displaces one, and there are never more.
+// An evicted connection is counted until its coroutine has ended; so each new one evicts one.
 bool http_server::impl::make_room(const std::optional<address_bytes>& peer) {
     const http_options& o = state_.options;
     const bool address_full = peer && state_.count_of(*peer) >= o.connections_per_address_max;
@@ -226,7 +229,7 @@ asio::awaitable<void> http_server::impl::turn_away(std::shared_ptr<impl> self, t
 
 void http_server::impl::watch() {
     watchdog_.expires_after(tick_);
-    // Weak: a tick may come up just as the last session, and with it the server, goes.
+    // Weak: a tick may fire just as the last session, and with it the server, is destroyed.
     watchdog_.async_wait([weak = weak_from_this()](const error_code& error) {
         const std::shared_ptr<impl> self = weak.lock();
         if (error || !self) return;
@@ -241,7 +244,7 @@ void http_server::impl::rest() {
     drain_timer_.cancel();
 }
 
-// ---- the end ----
+// ---- shutdown ----
 
 void http_server::impl::stop() {
     if (std::exchange(state_.stopping, true)) return;
@@ -265,8 +268,8 @@ void http_server::impl::cut_off_all() {
     for (session* s : state_.sessions) s->cut_off();
 }
 
-// The server's owner is leaving. Sessions whose handler has not returned may outlive it; they find
-// their sockets closed and nobody to tell.
+// The server object is being destroyed. Sessions whose handler has not returned may outlive it;
+// their sockets are closed, and their events go to a silent probe.
 void http_server::impl::abandon() {
     stop();
     cut_off_all();

@@ -27,13 +27,13 @@ using boost::system::error_code;
 
 constexpr std::size_t url_bytes_max = 2048;
 
-// Of one name; each may be connected to in vain.
+// Of one name; connecting to each may fail.
 constexpr std::size_t addresses_max = 8;
 
 struct looked_up {
     error_code error{};
     std::vector<tcp::endpoint> addresses{};
-    std::vector<address_bytes> own{};  // this machine's
+    std::vector<address_bytes> own{};  // this host's
 };
 
 std::vector<address_bytes> own_addresses() {
@@ -56,7 +56,7 @@ std::vector<address_bytes> own_addresses() {
     return own;
 }
 
-// On a thread that may wait.
+// Blocks its thread.
 asio::awaitable<looked_up> resolve(std::string host, std::string port,
                                    std::shared_ptr<const std::atomic<bool>> stopped) {
     const auto executor = co_await asio::this_coro::executor;
@@ -90,7 +90,7 @@ class real_outgoing final : public outgoing {
 
     asio::awaitable<boost::system::result<std::vector<tcp::endpoint>>> look_up(
         outgoing_url url) override {
-        // A look-up has no end but its own, and its thread must not hear of another.
+        // A lookup cannot be interrupted, and a cancellation must not reach its thread.
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         auto lookup = resolve(url.host, url.port, stopped_);
         looked_up found = co_await asio::co_spawn(lookups_, std::move(lookup), asio::use_awaitable);
@@ -133,7 +133,8 @@ class real_outgoing final : public outgoing {
     bool may_call(const asio::ip::address& address) const {
         return is_public(to_bytes(address)) || is_allowed(address);
     }
-    // This machine, by an address that others have for it: what a firewall hides is open here.
+    // This host by one of its other addresses, where services that a firewall hides would be
+    // reachable.
     static bool is_own(const looked_up& found, const tcp::endpoint& e) {
         return std::ranges::find(found.own, to_bytes(e.address())) != found.own.end();
     }
@@ -142,36 +143,35 @@ class real_outgoing final : public outgoing {
     asio::any_io_executor lookups_;
     const outgoing_options options_;
     asio::ssl::context tls_{asio::ssl::context::tls_client};
-    // Shared: a look-up may end after this.
+    // Shared: a lookup may outlive this object.
     std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace
 
 std::variant<outgoing_url, std::string> parse_outgoing_url(const std::string& text) {
-    if (text.size() > url_bytes_max) return "A URL has at most 2048 bytes.";
+    if (text.size() > url_bytes_max) return "Must have at most 2048 bytes.";
     const auto url = boost::urls::parse_uri(text);
-    if (!url) return "This is no URL: https://example.com/hook is one.";
+    if (!url) return "Must be a URL such as https://example.com/hook.";
     const auto scheme = url->scheme_id();
     if (scheme != boost::urls::scheme::https && scheme != boost::urls::scheme::http) {
-        return "A URL begins with https:// or http://.";
+        return "Must begin with https:// or http://.";
     }
-    if (url->has_userinfo())
-        return "A URL has no user and no password here; sign in by the secret.";
-    if (url->has_fragment()) return "What is behind a # is never sent: leave it out.";
+    if (url->has_userinfo()) return "Must not have a user or a password.";
+    if (url->has_fragment()) return "Must not have a fragment (#...).";
     outgoing_url found;
     found.tls = scheme == boost::urls::scheme::https;
     found.host = url->host_address();
-    if (found.host.empty()) return "The URL names no host.";
+    if (found.host.empty()) return "Must have a host.";
     if (url->host_type() == boost::urls::host_type::name &&
         std::any_of(found.host.begin(), found.host.end(), [](char c) {
             return static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f;
         })) {
-        return "The URL's host is no name.";
+        return "Must have a valid host name.";
     }
     found.port = found.tls ? "443" : "80";
     if (url->has_port()) {
-        // Boost.URL 1.81 takes a port of more than 16 bits for what is left of it in 16.
+        // Boost.URL 1.81 truncates a port to 16 bits.
         const auto port = parse_integer(std::string_view(url->port()));
         if (!port || *port < 1 || *port > 65'535) return "A URL's port is 1 to 65535.";
         found.port = std::to_string(*port);

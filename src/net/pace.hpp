@@ -1,7 +1,7 @@
 #pragma once
-// How long bytes may take that somebody else moves: they have a least rate, and may fall behind it
-// by a grace, but never by more. So each byte buys its own time, and none of them starts anything
-// anew. Pure: it is told the time.
+// The deadline of a transfer by a peer with a minimum rate: it may fall behind the rate by a grace
+// period, never by more. So each byte extends the deadline by its own time, and none restarts it.
+// Pure: the time is passed in.
 
 #include <callsign/base/time.hpp>
 
@@ -15,7 +15,7 @@ class pace {
   public:
     using steady = std::chrono::steady_clock;
 
-    // `rate_min`: bytes a second; 0: none, then there is a stall alone that ends it.
+    // `rate_min`: bytes a second; 0: none, only a stall of `grace` ends the transfer.
     void begin(steady::time_point now, milliseconds grace, std::size_t rate_min) {
         grace_ = grace;
         rate_min_ = rate_min;
@@ -30,7 +30,7 @@ class pace {
         }
         const std::chrono::duration<double> bought(static_cast<double>(bytes) /
                                                    static_cast<double>(rate_min_));
-        // What would reach beyond the latest is not bought, whatever its size.
+        // Time beyond `latest` is not granted, whatever the size.
         const auto left = std::chrono::duration<double>(latest - deadline_);
         deadline_ = bought >= left
                         ? latest

@@ -16,9 +16,9 @@ namespace {
 
 // Most requests fit, and an idle connection costs little more than this.
 constexpr std::size_t first_buffer_bytes = 4u << 10;
-// A body's first room; from there it doubles, as its bytes arrive.
+// A body's first buffer; it doubles as bytes arrive.
 constexpr std::size_t first_body_bytes = 16u << 10;
-// A chunk's header with its extensions, or the trailer, must fit in as much.
+// Limit of a chunk's header with its extensions, and of the trailer.
 constexpr std::size_t chunk_header_bytes_max = 8u << 10;
 
 constexpr std::size_t not_found = static_cast<std::size_t>(-1);
@@ -28,7 +28,7 @@ bool has_absolute_target(std::string_view target) {
            boost::beast::iequals(target.substr(0, 8), "https://");
 }
 
-// White space, what can be seen, and bytes beyond ASCII.
+// Tab, space, visible characters, and bytes beyond ASCII (RFC 9110 section 5.5).
 bool is_field_text(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -36,7 +36,7 @@ bool is_field_text(std::string_view text) {
     });
 }
 
-// RFC 9110, 5.6.2: what a field's name is made of.
+// A field's name (RFC 9110 section 5.6.2).
 bool is_token(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -46,9 +46,8 @@ bool is_token(std::string_view text) {
     });
 }
 
-// Whether of the fields that may be there once (RFC 9110, 5.3) one is there again: of two that say
-// different things, whoever stands in front of the server may have gone by the other. Fields of one
-// name stand side by side.
+// Whether a field that may occur once (RFC 9110 section 5.3) is repeated: a proxy in front of the
+// server may have used the other one. Fields of one name are adjacent.
 bool has_field_twice(const http_header& request) {
     static constexpr std::string_view once[] = {"Access-Control-Request-Method",
                                                 "Authorization",
@@ -72,7 +71,7 @@ bool has_field_twice(const http_header& request) {
     return false;
 }
 
-// The size at the beginning of a chunk's header; nullopt: it is none.
+// Returns the size at the beginning of a chunk's header; nullopt: malformed.
 std::optional<std::size_t> chunk_size_of(std::string_view line) {
     std::size_t size = 0;
     std::size_t digits = 0;
@@ -94,13 +93,13 @@ request_reader::request_reader(const http_options& options, const http_hooks& ho
     : options_(options), hooks_(hooks), memory_(memory), bytes_(first_buffer_bytes) {}
 
 void request_reader::begin() {
-    // What a large header needed is not kept for the life of the connection.
+    // The buffer of a large header is not kept for the life of the connection.
     if (!has_unread() && bytes_.size() > first_buffer_bytes) {
         bytes_ = std::vector<char>(first_buffer_bytes);
         begin_ = end_ = 0;
     }
     parser_.emplace();
-    // Headers are handed over whole, after they were measured here; bodies never are.
+    // Headers are passed whole, after they were measured here; bodies never are.
     parser_->header_limit(static_cast<std::uint32_t>(options_.header_bytes_max) + 1);
     parser_->skip(true);
     line_ = scanned_ = 0;
@@ -147,23 +146,23 @@ std::string_view request_reader::field_so_far(std::string_view name) const {
     return {};
 }
 
-// Beast's own limit is one for each part that arrives, so a header in many small parts would have
-// none. Here it is the whole header's; and the parser sees each byte once.
+// Beast's own limit applies to each part that arrives, so a header in many small parts would be
+// unlimited. Here it applies to the whole header; and the parser sees each byte once.
 request_reader::step request_reader::advance_header() {
-    // RFC 9112, 2.2: empty lines before the request line are ignored.
+    // RFC 9112 section 2.2: empty lines before the request line are ignored.
     while (end_ - begin_ >= 2 && bytes_[begin_] == '\r' && bytes_[begin_ + 1] == '\n') begin_ += 2;
     if (begin_ == end_) return step::need_more;
     const char first = bytes_[begin_];
     if (first == '\r' && end_ - begin_ == 1) return step::need_more;
     if ((first < 'A' || first > 'Z') && (first < 'a' || first > 'z')) {
-        return refuse(400, "malformed-request", "This is not HTTP/1.1.");
+        return refuse(400, "malformed-request", "The request is not HTTP/1.1.");
     }
     const std::size_t header = find_header_end();
     const std::size_t known = header != not_found ? header : bad_line_ ? scanned_ : end_ - begin_;
     if (known > options_.header_bytes_max) {
         return refuse(431, "header-too-large", "The request's header is too large.");
     }
-    if (bad_line_) return refuse(400, "malformed-request", "A line of the header ends wrongly.");
+    if (bad_line_) return refuse(400, "malformed-request", "A header line does not end with CRLF.");
     if (header == not_found) return step::need_more;
     boost::beast::error_code error;
     const auto parsed = parser_->put(boost::asio::buffer(bytes_.data() + begin_, header), error);
@@ -175,8 +174,8 @@ request_reader::step request_reader::advance_header() {
     return check_header();
 }
 
-// The length of the header with its last empty line. A line that ends in a bare newline is a bad
-// one, and scanned_ is behind it: waiting for more would not mend it.
+// Returns the length of the header with its last empty line. A line that ends in a bare newline is
+// malformed, and scanned_ is behind it: waiting for more would not fix it.
 std::size_t request_reader::find_header_end() {
     const char* start = bytes_.data() + begin_;
     const std::size_t size = end_ - begin_;
@@ -192,7 +191,7 @@ std::size_t request_reader::find_header_end() {
     return not_found;
 }
 
-// What Beast lets pass, and RFC 9112 does not.
+// Rejects what Beast accepts and RFC 9112 does not.
 request_reader::step request_reader::check_header() {
     namespace http = boost::beast::http;
     http_header& request = parser_->get().base();
@@ -201,10 +200,9 @@ request_reader::step request_reader::check_header() {
         return refuse(400, "malformed-request", "The request must have one Host.");
     }
     if (has_field_twice(request)) {
-        return refuse(400, "malformed-request",
-                      "A header field that may be there once is there again.");
+        return refuse(400, "malformed-request", "A header field that must not repeat is repeated.");
     }
-    // Section 3.2.2: a server takes the absolute form too. Handlers know paths alone.
+    // RFC 9112 section 3.2.2: a server accepts the absolute form too. Handlers expect paths.
     const std::string_view target(request.target().data(), request.target().size());
     if (has_absolute_target(target)) {
         const std::size_t path = target.find('/', target.find("//") + 2);
@@ -212,7 +210,7 @@ request_reader::step request_reader::check_header() {
             path == std::string_view::npos ? "/" : std::string(target.substr(path));
         request.target(origin);
     }
-    // A coding we do not know hides where the request ends, and so where the next one begins.
+    // An unknown coding hides where the request ends, and so where the next one begins.
     chunked_ = parser_->chunked();
     const auto [coding, last] = request.equal_range(http::field::transfer_encoding);
     if (coding != last && (!chunked_ || !is_1_1 || std::next(coding) != last ||
@@ -221,7 +219,7 @@ request_reader::step request_reader::check_header() {
     }
     if (const auto expect = request.find(http::field::expect); is_1_1 && expect != request.end()) {
         if (!boost::beast::iequals(expect->value(), "100-continue")) {
-            return refuse(417, "expectation-failed", "Only 100-continue can be expected.");
+            return refuse(417, "expectation-failed", "Expect must be 100-continue.");
         }
         may_continue_ = true;
     }
@@ -234,7 +232,7 @@ bool request_reader::body_is_here() const noexcept {
     return !chunked_ && end_ - begin_ >= to_come_;
 }
 
-// How large may the body be?
+// Checks the body against its limit.
 request_reader::step request_reader::check_limits() {
     if (next_ == part::nothing) return step::ready;
     limits_ = hooks_.body_limits_of ? hooks_.body_limits_of(header())
@@ -259,12 +257,12 @@ request_reader::step request_reader::advance_body() {
     return step::ready;
 }
 
-// What there is of them; the rest is read into the body at once.
+// Takes bytes that are buffered; the rest is read into the body directly.
 request_reader::step request_reader::read_bytes() {
     while (to_come_ > 0) {
         if (arrived_ == body_.size() && !make_room()) {
             return refuse(503, "overloaded",
-                          "Too many bodies are under way. Ask again in a moment.");
+                          "The memory limit for bodies is reached. Retry in a moment.");
         }
         const std::size_t some = std::min({to_come_, end_ - begin_, body_.size() - arrived_});
         if (some == 0) return await_more();
@@ -277,8 +275,8 @@ request_reader::step request_reader::read_bytes() {
     return step::ready;
 }
 
-// Room as the bytes arrive, not as they are announced: twice as much each time. False: the budget
-// has none.
+// Reserves memory as bytes arrive, not as they are announced: twice as much each time. False: the
+// budget is exhausted.
 bool request_reader::make_room() {
     const std::size_t most = chunked_ ? limits_.bytes_max : arrived_ + to_come_;
     const std::size_t wanted = std::min(most, std::max(first_body_bytes, 2 * body_.size()));
@@ -312,8 +310,8 @@ request_reader::step request_reader::read_chunk_end() {
     return step::ready;
 }
 
-// Its fields are dropped (RFC 9110, 6.5.1): what comes after the body was there for nobody who
-// decided on it, and must not look as if it had been.
+// Drops the trailer's fields (RFC 9110 section 6.5.1): they come after the decisions that the
+// header led to, and must not look as if they had been in it.
 request_reader::step request_reader::read_trailer() {
     const auto line = next_line();
     if (bad_line_) return refuse_body();
@@ -330,7 +328,7 @@ request_reader::step request_reader::read_trailer() {
     return step::ready;
 }
 
-// Without its end, until the next step; nullopt: it is not all there, or it is a bad one.
+// Returns a line without its end, valid until the next step; nullopt: incomplete or malformed.
 std::optional<std::string_view> request_reader::next_line() {
     const char* start = bytes_.data() + begin_;
     const std::size_t size = std::min(end_ - begin_, chunk_header_bytes_max);
@@ -346,7 +344,7 @@ std::optional<std::string_view> request_reader::next_line() {
     return std::string_view(start, newline - 1);
 }
 
-// A client that has begun with its body does not wait to be told so.
+// A client that has begun to send its body does not wait for 100 Continue.
 request_reader::step request_reader::await_more() {
     const bool waits = std::exchange(may_continue_, false) && arrived_ == 0 && begin_ == end_;
     return waits ? step::want_continue : step::need_more;
@@ -364,7 +362,7 @@ boost::asio::mutable_buffer request_reader::space() {
     end_ -= begin_;
     begin_ = 0;
     if (end_ == bytes_.size()) {
-        // A header or a line that is larger has been refused by now.
+        // A larger header or line has been rejected by now.
         const std::size_t most =
             std::max(options_.header_bytes_max, chunk_header_bytes_max) + first_buffer_bytes;
         bytes_.resize(std::min(most, bytes_.size() * 2));
@@ -391,7 +389,7 @@ http_request request_reader::take() {
     return out;
 }
 
-// ---- refusing ----
+// ---- rejections ----
 
 request_reader::step request_reader::refuse(unsigned status, std::string_view code,
                                             std::string_view detail) noexcept {

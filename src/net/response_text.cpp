@@ -19,7 +19,8 @@ void append_number(std::size_t value, std::string& out) {
 void append_value(std::string_view value, std::string& out) {
     const auto start = static_cast<std::ptrdiff_t>(out.size());
     out.append(value);
-    // Nearly always; looking at each character took 660 of a creation's 175,000 instructions more.
+    // The usual case: a pass over each character took 660 of a creation's 175,000 instructions
+    // more.
     if (value.find('\r') == value.npos && value.find('\n') == value.npos) return;
     std::replace_if(
         out.begin() + start, out.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
@@ -72,7 +73,7 @@ void append_head(const http_response& response, const response_frame& frame, std
     for_each_usual_field(response, frame, [&](std::string_view name, std::string_view value) {
         append_field(name, value, out);
     });
-    // 204 must not even have its length.
+    // A 204 must not even have a length (RFC 9110 section 8.6).
     if (response.write_body) {
         if (!frame.http_1_0) out.append("Transfer-Encoding: chunked\r\n");
     } else if (may_have_body(response.status)) {

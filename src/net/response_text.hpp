@@ -1,6 +1,6 @@
 #pragma once
-// Responses as bytes: status line and header fields appended by hand to one buffer that the
-// session reuses. Beast's serializer would cost more than the rest of the answer.
+// Responses as bytes: status line and fields are appended to one buffer that the session reuses.
+// Beast's serializer would cost more than the rest of the response.
 
 #include <callsign/net/http.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace callsign::net {
 
-// The Date field, made once a second.
+// The Date field, formatted once a second.
 class date_cache {
   public:
     // IMF-fixdate of RFC 9110: Sun, 06 Nov 1994 08:49:37 GMT
@@ -26,20 +26,19 @@ struct response_frame {
     std::string_view request_id;
     std::string_view date;
     bool keep_alive = true;
-    bool http_1_0 = false;  // which takes a connection as closed unless told otherwise
-    std::string_view strict_transport{};  // Strict-Transport-Security; empty: it isn't said
+    bool http_1_0 = false;                // whose default is to close
+    std::string_view strict_transport{};  // Strict-Transport-Security; empty: not sent
 };
 
 // RFC 9110: 204 and 304 never have a body.
 bool may_have_body(unsigned status) noexcept;
 
-// What every answer says: those fields that it does not have yet. Nothing keeps it and nothing
-// takes it for what it is not, unless whoever made it says otherwise; and each 503 says when to ask
-// again.
+// Passes to `use` the default fields that the response does not set (no caching, no content
+// sniffing, Retry-After with a 503), and HSTS.
 void for_each_usual_field(const http_response& response, const response_frame& frame,
                           const std::function<void(std::string_view, std::string_view)>& use);
 
-// The answer but for its body.
+// The response without its body.
 void append_head(const http_response& response, const response_frame& frame, std::string& out);
 
 }  // namespace callsign::net

@@ -1,5 +1,5 @@
 #pragma once
-// What the sessions of one server share. All on one executor, so nothing is locked.
+// The state that one server's sessions share. All run on one executor, so there are no locks.
 
 #include "response_text.hpp"
 
@@ -23,42 +23,42 @@ struct server_state {
     http_options options;
     http_handler handler;
     http_refusal refusal;
-    // Never null. Becomes one that does nothing when the server is gone before its last session.
+    // Never null. Replaced by one that does nothing if the server is destroyed before its last
+    // session.
     http_probe* probe;
     http_hooks hooks{};
 
-    // Tests have a time of their own.
+    // Tests have a clock of their own.
     std::function<std::chrono::steady_clock::time_point()> now = &std::chrono::steady_clock::now;
 
     std::vector<session*> sessions{};
-    // Of each address that has some: its connections, and the requests that trusted proxies pass on
-    // for it.
+    // By address: its connections, and the requests that trusted proxies forward for it.
     std::unordered_map<address_bytes, std::size_t, keyed_hash> by_address{};
-    std::size_t turned_away = 0;  // of the sessions: those that are one too many
+    std::size_t turned_away = 0;  // sessions beyond a limit
     bool stopping = false;
-    bool abandoned = false;  // what the handler refers to may be gone
+    bool abandoned = false;  // what the handler refers to may be destroyed
     date_cache date{};
     std::string id_prefix{};  // differs from run to run
     std::uint64_t ids_drawn = 0;
     std::shared_ptr<body_budget> bodies =
         std::make_shared<body_budget>(options.bodies_bytes_max, options.account_bodies_bytes_max);
 
-    // Told when the first session came, and when the last one went.
+    // Called when the first session begins, and when the last one ends.
     std::function<void(bool /*any*/)> sessions_changed{};
 
-    // What it says to browsers that came by TLS.
+    // The Strict-Transport-Security field; empty: not sent.
     std::string strict_transport = strict_transport_of(options);
 
     static std::string strict_transport_of(const http_options& options);
     std::string draw_id();
     bool trusts(const address_bytes& peer) const;
     std::size_t count_of(const address_bytes& address) const;
-    // The session to close for one more, as http_options::connections_max has it; of this address,
-    // if one is given. nullptr: all are at work.
+    // The session to evict, by http_options::connections_max; one of this address, if one is given.
+    // nullptr: all are in use.
     session* least_needed(const std::optional<address_bytes>& of) const;
 };
 
-// One of an address's by_address.
+// One request's or connection's count in by_address.
 class address_share {
   public:
     explicit address_share(server_state& server) : server_(server) {}

@@ -14,36 +14,36 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// How long a refused client may take to read why, while what it still sends is thrown away: closing
-// at once would reset the connection and take the answer with it.
+// How long a rejected client may take to read the response, while what it still sends is discarded:
+// closing at once would reset the connection, and lose the response.
 constexpr milliseconds linger_timeout{2'000};
-// The same for any client, once the server stops: how long it may move nothing.
+// How long any client may transfer nothing once the server stops.
 constexpr milliseconds stop_timeout{2'000};
-// While the server stops, for the next request behind an answer that is followed by one.
+// While the server stops: for the request that follows a response with is_followed.
 constexpr milliseconds next_request_timeout{1'000};
 constexpr std::size_t linger_bytes_max = 16u << 20;
-// What is thrown away is read in pieces of this size; no larger buffer is kept for a connection.
+// Discarded bytes are read in pieces of this size; no larger buffer is kept for a connection.
 constexpr std::size_t linger_buffer_bytes = 16u << 10;
-// An answer no larger than this is given even when there is no memory left for bodies.
+// A response of this size is sent even if no memory is left for bodies.
 constexpr std::size_t small_answer_bytes_max = 16u << 10;
 
 constexpr std::string_view line_end = "\r\n";
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
-const refusal_reason too_slow{408, "request-timeout", "The request took too long to arrive."};
+const refusal_reason too_slow{408, "request-timeout",
+                              "The request was not received within the timeout."};
 constexpr std::string_view rate_limited = "rate-limited";
 const refusal_reason too_many{503, "too-many-connections",
-                              "The server has as many connections as it takes.", rate_limited};
-const refusal_reason too_many_requests{503, "too-many-connections",
-                                       "As many requests of this address are under way as "
-                                       "there may be.",
-                                       rate_limited};
-const refusal_reason needs_https{400, "https-required", "This port speaks HTTPS: https://."};
+                              "The server's connection limit is reached.", rate_limited};
+const refusal_reason too_many_requests{
+    503, "too-many-connections", "The limit of concurrent requests of this address is reached.",
+    rate_limited};
+const refusal_reason needs_https{400, "https-required", "This port requires TLS: use https://."};
 const refusal_reason failed{500, "internal-error", "The server failed."};
-const refusal_reason needs_socket{426, "upgrade-required", "This needs a WebSocket."};
-const refusal_reason too_many_bodies{503, "overloaded", "Too many bodies are under way."};
+const refusal_reason needs_socket{426, "upgrade-required", "A WebSocket upgrade is required."};
+const refusal_reason too_many_bodies{503, "overloaded", "The memory limit for bodies is reached."};
 
-// A scheme, a host and a port have room in it.
+// Enough for a scheme, a host and a port.
 constexpr std::size_t origin_bytes_max = 512;
 
 std::vector<std::string_view> values_of(const http_header& header, std::string_view name) {
@@ -60,7 +60,7 @@ void set_origin(std::string_view origin, http_header& outline) {
     outline.set(boost::beast::http::field::origin, {origin.data(), origin.size()});
 }
 
-// What is left of a request for the probe and the hook complete(), once the handler has the rest.
+// The part of a request that the probe and the hook complete() need after the handler has the rest.
 http_request outline_of(const http_header& request, std::string_view id,
                         const address_bytes& client) {
     http_request outline;
@@ -119,9 +119,9 @@ asio::awaitable<void> session::serve() {
     if (is_open && (says_end || reader_.has_unread())) co_await linger();
 }
 
-// False: the connection is over. Without a certificate there is nothing to do.
+// False: the connection is over. True at once without a certificate.
 asio::awaitable<bool> session::shake_hands() {
-    // Kept until it is done, whatever certificate comes next.
+    // Kept until the handshake is done, even if the certificate is replaced.
     const std::shared_ptr<asio::ssl::context> context = server_.options.tls;
     if (!context) co_return true;
     enter(phase::handshake);
@@ -138,7 +138,7 @@ asio::awaitable<bool> session::shake_hands() {
     co_return true;
 }
 
-// False: the connection is over, the client having been told why if there was a reason.
+// False: the connection is over; if there was a reason, a rejection was sent.
 asio::awaitable<bool> session::read_request() {
     using step = request_reader::step;
     reader_.begin();
@@ -195,7 +195,7 @@ asio::awaitable<bool> session::read_more() {
     co_return true;
 }
 
-// Whether the body of the request may come, before there is any memory for it.
+// Whether the body may be sent, before any memory is reserved for it.
 asio::awaitable<bool> session::may_come() {
     if (!server_.hooks.admit) co_return true;
     if (server_.abandoned) co_return false;
@@ -228,7 +228,7 @@ asio::awaitable<bool> session::may_come() {
     co_return true;
 }
 
-// Of a trusted proxy's connection: each request counts for whom it comes from. False: one too many.
+// On a trusted proxy's connection, each request counts for its client. False: the limit is reached.
 bool session::count_client(const http_header& header) {
     client_address_ = from_;
     if (peer_.address()) return true;
@@ -244,7 +244,7 @@ bool session::count_client(const http_header& header) {
     return true;
 }
 
-// False: this was the connection's last answer.
+// False: this was the connection's last response.
 asio::awaitable<bool> session::answer() {
     if (server_.abandoned) co_return false;
     http_request request = reader_.take();
@@ -255,7 +255,7 @@ asio::awaitable<bool> session::answer() {
     request.memory = memory_;
     request.ending = end_;
     request.notes = reader_.notes();
-    if (displaced_) end_->come();  // while its request came
+    if (displaced_) end_->come();  // while its request arrived
     const http_request outline = outline_of(request, request.id, client_address_);
     const bool client_stays = request.keep_alive();
     std::optional<http_header> asked;
@@ -280,14 +280,14 @@ asio::awaitable<bool> session::answer() {
     if (response.upgrade && !asked) {
         refuse_instead(response, needs_socket);
     }
-    // The request's body is gone by now, and what was reserved for the answer has become it. A
-    // small one is always given: what was asked for has been done.
+    // The request's body is destroyed by now, and what was reserved for the response now covers its
+    // body. A small one is always sent: the request has been carried out.
     if (!has_room_for(response.body.size())) {
         refuse_instead(response, too_many_bodies);
         memory_->resize_anyway(response.body.size());
     }
     const bool is_streamed = response.write_body != nullptr;
-    // Who asks for the same again polls, and is in the middle of nothing.
+    // A client that requests the same target again polls, and is not within a sequence.
     const bool is_poll = followed_target_ == outline.target();
     const bool is_followed = response.is_followed && !(server_.stopping && is_poll);
     followed_target_.assign(is_followed ? outline.target() : "");
@@ -305,7 +305,7 @@ asio::awaitable<bool> session::answer() {
     const bool is_head = outline.method() == boost::beast::http::verb::head;
     const bool has_body = !is_head && may_have_body(response.status);
     std::string_view body = has_body ? response.body : std::string_view();
-    // TLS writes each in a record of its own, and a record costs more than a copy.
+    // TLS writes each part in a record of its own, and a record costs more than a copy.
     if (connection_.is_tls() && body.size() <= small_answer_bytes_max) {
         out_ += std::exchange(body, {});
     }
@@ -322,7 +322,7 @@ http_response session::refusal_of(const refusal_reason& why) {
     return server_.refusal({why.status, why.code, why.detail, id_});
 }
 
-// Another answer than those behind the server gave; what they know of the request stays.
+// Replaces the handler's response; what it knows of the request stays.
 void session::refuse_instead(http_response& response, const refusal_reason& why) {
     request_facts known = std::move(response.facts);
     response = refusal_of(why);
@@ -342,9 +342,9 @@ void session::finished(const http_request& request, unsigned status, const http_
                                      .sent = sent});
 }
 
-// ---- bodies that come bit by bit ----
+// ---- streamed bodies ----
 
-// Held until the client has taken it, as any answer's body.
+// Reserves memory until the client has taken the bytes, as for any response's body.
 bool session::has_room_for(std::size_t bytes) {
     if (memory_->resize(bytes)) return true;
     if (bytes > small_answer_bytes_max) return false;
@@ -376,7 +376,7 @@ class session::streamed_body final : public body_stream {
         std::array<char, 20> size{};
         const int digits = std::snprintf(size.data(), size.size(), "%zx\r\n", bytes.size());
         const std::string_view head(size.data(), static_cast<std::size_t>(digits));
-        // One piece if it's small: a large string would take twice its room for two bytes more.
+        // Only small strings are written in one piece: a large one would be copied for two bytes.
         if (bytes.size() <= small_answer_bytes_max) {
             bytes += line_end;
             co_return co_await session_.write(head, bytes);
@@ -390,11 +390,11 @@ class session::streamed_body final : public body_stream {
     bool chunked_;
 };
 
-// True: to the end that its writer gave it.
+// True: the writer has finished.
 asio::awaitable<bool> session::stream(const body_writer& writer, bool chunked) {
     if (!reader_.has_unread()) reader_.drop_buffer();
     enter(phase::stream);
-    // The client says nothing more, so what can be read is its end.
+    // The client sends nothing more, so that readability means its end.
     connection_.socket().async_wait(asio::ip::tcp::socket::wait_read,
                                     [end = end_](const error_code& error) {
                                         if (!error) end->come();
@@ -408,7 +408,7 @@ asio::awaitable<bool> session::stream(const body_writer& writer, bool chunked) {
         failure = e.what();
     }
     end_->told = {};
-    // What is cut off has no last chunk, and so is known for it.
+    // A response that is cut off has no last chunk, by which clients notice.
     cut_short_ = cut_short_ || !failure.empty();
     if (!failure.empty()) {
         server_.probe->session_failed(failure);
@@ -452,7 +452,7 @@ asio::awaitable<void> session::refuse(refusal_reason why) {
     http_response response = why.said ? std::move(*why.said) : refusal_of(why);
     if (!why.said) response.facts.refused = why.logged_as;
     bytes_in_ = reader_.body_bytes();
-    // Nothing of the request is held while its client reads why.
+    // Nothing of the request is held in memory while its client reads the response.
     reader_.drop_body();
     complete(outline, response);
     server_.probe->request_answered(outline, response, server_.now() - begun_);
@@ -469,8 +469,8 @@ asio::awaitable<void> session::turn_away() {
     co_await refuse_when_asked(too_many);
 }
 
-// What is refused whatever is asked. The header may come before: an answer that does not know whose
-// page asked is one that no page may read, and a client that sends still may not read at all.
+// Rejects whatever is requested. The header is read first: without its Origin no page may read the
+// response, and a client that is still sending may not read at all.
 asio::awaitable<void> session::refuse_when_asked(refusal_reason why) {
     using step = request_reader::step;
     begun_ = server_.now();
@@ -486,7 +486,7 @@ asio::awaitable<void> session::refuse_when_asked(refusal_reason why) {
     co_await refuse(std::move(why));
 }
 
-// Says that nothing more will come, and waits for the client to have taken what did.
+// Ends the sending direction, and waits until the client has taken what was sent.
 asio::awaitable<void> session::linger() {
     enter(phase::linger);
     if (!cut_short_) co_await connection_.say_end();
@@ -502,7 +502,7 @@ asio::awaitable<void> session::linger() {
     }
 }
 
-// Each answer passes here once, whoever made it.
+// Called once for each response, rejections included.
 void session::complete(const http_request& request, http_response& response) {
     if (server_.hooks.complete) server_.hooks.complete(request, response);
 }
@@ -527,7 +527,7 @@ void session::compose(const http_response& response, const http_request& request
 // ---- deadlines ----
 
 // The phases of reading have one deadline each, however many reads they take; a body's moves as it
-// comes.
+// arrives.
 void session::enter_reading_phase() {
     const phase next = reader_.header_done() ? phase::body
                        : reader_.begun()     ? phase::header
@@ -571,8 +571,8 @@ void session::enter_write(std::size_t bytes) {
     pace_.begin(since_, patience(o.write_timeout + seconds), o.body_rate_min);
 }
 
-// A cancelled operation comes back to the session as an error; one that had just completed finds
-// that it has expired.
+// A cancelled operation returns an error to the session; one that had just completed finds expired_
+// set.
 void session::check_deadline(steady::time_point now) {
     if (phase_ == phase::handler && end_->told && connection_.client_has_gone()) end_->come();
     const bool is_timed = phase_ != phase::handler && phase_ != phase::stream;
@@ -602,7 +602,7 @@ session::need session::needed() const noexcept {
     case phase::idle: return need::idle;
     case phase::handshake:
     case phase::header:
-    case phase::stream:  // who follows can go on from where he was
+    case phase::stream:  // followers can resume from their cursor
     case phase::linger: return need::on_its_way;
     case phase::handler: return end_->told ? need::on_its_way : need::at_work;
     case phase::body:

@@ -1,6 +1,6 @@
 #pragma once
-// One connection: read a request, have it answered, write the answer, again. Lives in the frame of
-// the coroutine that serves it.
+// One connection: reads a request, calls the handler, writes the response, and repeats. Lives in
+// the frame of the coroutine that serves it.
 
 #include "connection.hpp"
 #include "pace.hpp"
@@ -25,44 +25,44 @@ class session {
   public:
     using steady = std::chrono::steady_clock;
 
-    // Registers itself with the server for as long as it lives. `from`: the other end; `peer`:
-    // whose connection it counts as; none: a trusted proxy's.
+    // Registers with the server for its lifetime. `from`: the peer's address; `peer`: the address
+    // that the connection counts for; none: a trusted proxy's connection.
     session(server_state& server, boost::asio::ip::tcp::socket socket, const address_bytes& from,
             const std::optional<address_bytes>& peer);
     ~session();
     session(const session&) = delete;
     session& operator=(const session&) = delete;
 
-    // Until the client or a limit ends it. Throws what the handler's surroundings throw.
+    // Runs until the client or a limit ends it. Exceptions of hooks pass through.
     boost::asio::awaitable<void> serve();
-    // For a connection too many: says so.
+    // For a connection beyond the limit: responds with 503.
     boost::asio::awaitable<void> turn_away();
 
     // ---- called by the server, between any two steps of the above ----
 
-    // Ends what waits longer than it may.
+    // Ends a wait that has exceeded its deadline.
     void check_deadline(steady::time_point now);
-    // The server stops: ends it if no request is under way, and lets it wait for its client no more
-    // than a little.
+    // The server stops: ends the session if no request is in progress, and shortens the timeouts of
+    // its client.
     void prepare_to_stop();
-    // Ends it as soon as the request that may just have come is answered.
+    // Evicts the session: ends it once the request that may just have arrived is responded to.
     void displace();
     void cut_off();
 
-    // What may be closed for another: nothing is lost with an idle one, a client's patience with
-    // one that is on its way or waits. At work: neither.
+    // Whether the session may be evicted: if idle, at no loss; if it waits or receives a header, at
+    // the cost of a delay for its client; at work, not.
     enum class need : std::uint8_t { idle, on_its_way, at_work };
     need needed() const noexcept;
     steady::time_point waits_since() const noexcept { return since_; }
-    // On whose account its request is; strangers' until that is known.
+    // The payer of its request; anonymous until it is known.
     payer paid_by() const noexcept { return memory_->paid_by(); }
     const std::optional<address_bytes>& peer() const noexcept { return peer_.address(); }
 
     std::size_t place = 0;  // in server_state::sessions
 
   private:
-    // What is being waited for, each with a limit of its own; none while the handler works.
-    // Nor between two writes of a streamed body.
+    // What the session waits for, each with a timeout of its own; none while the handler runs, nor
+    // between two writes of a streamed body.
     enum class phase : std::uint8_t {
         handshake,
         idle,
@@ -92,7 +92,7 @@ class session {
 
     void enter(phase next);
     milliseconds patience(milliseconds usual) const noexcept;
-    // For what is written in one piece, however slowly: what its bytes may take is known before.
+    // For what is written in one piece, however slowly: its timeout includes the time of its bytes.
     void enter_write(std::size_t bytes);
     void enter_reading_phase();
     bool count_client(const http_header& header);
@@ -107,29 +107,29 @@ class session {
     server_state& server_;
     connection connection_;
     const address_bytes from_;
-    address_bytes client_address_;  // of the request under way
+    address_bytes client_address_;  // of the request in progress
     address_share peer_;
-    address_share client_;  // the same, behind a proxy, as it counts
-    // Of the request under way and its answer. Its requests share it.
+    address_share client_;  // behind a proxy: the same address, as it counts
+    // Of the request in progress and its response; shared with the request.
     const std::shared_ptr<body_lease> memory_;
     request_reader reader_;
-    steady::time_point begun_;   // its header was there
+    steady::time_point begun_;   // when its header was complete
     std::size_t bytes_in_ = 0;   // of its body
-    std::size_t bytes_out_ = 0;  // of its answer's body
-    std::string id_;             // of the request under way; empty: none was drawn yet
-    std::string out_;            // an answer's head
+    std::size_t bytes_out_ = 0;  // of its response's body
+    std::string id_;             // of the request in progress; empty: not generated yet
+    std::string out_;            // a response's head
     phase phase_ = phase::idle;
-    steady::time_point since_;  // it is in this phase
+    steady::time_point since_;  // when this phase began
     pace pace_;
-    std::size_t body_bytes_ = 0;  // that had come when they were last looked at
-    bool expired_ = false;        // the deadline of this phase passed, and the socket was told
-    bool timed_out_ = false;      // which is told once
-    bool cut_short_ = false;      // an answer was not written to its end
-    bool displaced_ = false;      // this is its last request
+    std::size_t body_bytes_ = 0;  // that had arrived when last checked
+    bool expired_ = false;    // the timeout of this phase has passed, and the socket was cancelled
+    bool timed_out_ = false;  // reported once
+    bool cut_short_ = false;  // a response was not written to its end
+    bool displaced_ = false;  // evicted: this is its last request
     bool turned_away_ = false;
-    std::string followed_target_;  // of the last request, if another follows its answer
-    // Of what waits or is streamed; shared with the request, and with what waits for the client to
-    // go. Once it is over, so is the connection.
+    std::string followed_target_;  // of the last request, if its response is followed by another
+    // Of a request that waits or is streamed: shared with the request, and with the wait for the
+    // client's disconnection. Once it is over, so is the connection.
     const std::shared_ptr<early_end> end_ = std::make_shared<early_end>();
 };
 

@@ -1,6 +1,5 @@
 #pragma once
-// How coroutines of this room take the outcome of I/O: as a value, because an error is expected
-// there.
+// Coroutines of this module receive the outcome of I/O as a value, since errors are expected there.
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>

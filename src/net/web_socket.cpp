@@ -1,4 +1,4 @@
-// A session's connection as a WebSocket, once its request was answered so.
+// A session's connection as a WebSocket, after its upgrade.
 
 #include "session.hpp"
 #include "use_result.hpp"
@@ -21,8 +21,8 @@ namespace {
 namespace asio = boost::asio;
 namespace websocket = boost::beast::websocket;
 
-// The connection as Beast's operations see it. Each of them is a type of its own: their handlers
-// are erased, or all of Asio and TLS would be compiled for each.
+// The connection as Beast's operations see it. Handlers are type-erased: otherwise all of Asio and
+// TLS would be compiled for each operation.
 class socket_bytes {
   public:
     using executor_type = connection::executor_type;
@@ -40,8 +40,8 @@ class socket_bytes {
 
     template <class Buffers, class Token>
     auto async_write_some(const Buffers& buffers, Token&& token) {
-        // A frame's header and what it is of; more than there is room for is written with the next
-        // ones.
+        // A frame's header and payload; buffers beyond the array's size are written with the next
+        // call.
         const_buffers all;
         auto next = asio::buffer_sequence_begin(buffers);
         const auto end = asio::buffer_sequence_end(buffers);
@@ -57,7 +57,8 @@ class socket_bytes {
     friend void async_teardown(boost::beast::role_type role, socket_bytes& bytes,
                                Handler&& handler) {
         connection& c = bytes.connection_;
-        // A client that has taken so little that this finds no room has not heard the rest, either.
+        // A client that has taken so little that this does not fit has not received the rest,
+        // either.
         const std::string end = c.last_record();
         ::send(c.socket().native_handle(), end.data(), end.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         websocket::async_teardown(role, c.socket(), std::forward<Handler>(handler));
@@ -82,10 +83,10 @@ class socket_bytes {
     connection& connection_;
 };
 
-// Without compression: its tables would be most of what an idle one takes.
+// Without compression: its tables would take most of an idle socket's memory.
 using ws_stream = websocket::stream<socket_bytes, false>;
 
-// In a frame of its own: the header is not kept for as long as the socket is.
+// In a frame of its own, so that the header is not kept as long as the socket.
 asio::awaitable<bool> accept(ws_stream& ws, http_header header, const http_response& given,
                              const response_frame& frame) {
     namespace http = boost::beast::http;
@@ -107,7 +108,7 @@ asio::awaitable<bool> accept(ws_stream& ws, http_header header, const http_respo
     co_return !refused;
 }
 
-// Hears the client's pings, which are answered, and its end. Any message is one, too.
+// Reads until the client closes, and responds to pings. A message ends the connection, too.
 asio::awaitable<void> hear(ws_stream& ws, std::shared_ptr<early_end> end) {
     std::array<char, 1> byte{};
     co_await ws.async_read_some(asio::buffer(byte), use_result);
@@ -159,17 +160,17 @@ class session::beast_socket final : public web_socket {
     std::uint16_t code_ = websocket::close_code::normal;
 };
 
-// True: to the end that one of the two gave it.
+// True: ended by the client or the writer, without a failure or an eviction.
 asio::awaitable<bool> session::talk(http_header header, const http_response& response,
                                     const response_frame& frame) {
     const socket_upgrade& upgrade = *response.upgrade;
     ws_stream ws(connection_);
-    // The server's own deadlines hold.
+    // The session's own deadlines apply.
     ws.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
                                                   websocket::stream_base::none(), false});
     ws.binary(upgrade.binary);
     ws.auto_fragment(false);
-    // A client has nothing to say before it is answered.
+    // A client must not send anything before the response.
     if (reader_.has_unread() || displaced_) co_return false;
     reader_.drop_buffer();
     enter(phase::write);
@@ -195,7 +196,7 @@ asio::awaitable<bool> session::talk(http_header header, const http_response& res
     end_->told = {};
     if (!failure.empty()) server_.probe->session_failed(failure);
     if (!end_->over) {
-        // A client that sleeps does not answer, and must not hold up a stop.
+        // A client that sleeps does not respond, and must not delay a stop.
         enter(phase::linger);
         const websocket::close_reason why(
             failure.empty() ? socket.code() : std::uint16_t{websocket::close_code::internal_error});

@@ -15,12 +15,12 @@ namespace callsign::platform {
 namespace {
 
 constexpr milliseconds last_words{1'000};
-// Lines that come one by one are written together: to wake the thread for each, thousands of times
-// a second, would cost more than all else about them. What is important is written at once.
+// Single lines are gathered and written together: waking the thread for each, thousands of times a
+// second, would cost most. Important lines are written at once.
 constexpr milliseconds gathered_for{10};
 constexpr std::size_t gathered_bytes = 64u << 10;
 
-// Returns what could not be written: nobody reads any more, or the disk is full.
+// Returns what could not be written: the reader is gone, or the disk is full.
 std::string_view write_all(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -44,16 +44,16 @@ struct line_output::state {
     std::mutex mutex;
     std::condition_variable changed;
     std::string waiting;
-    bool gathers = false;  // it waits for more
-    bool hurries = false;  // it is not to
-    bool writes = false;   // what was waiting
+    bool gathers = false;  // the thread waits for more lines
+    bool hurries = false;  // the thread must not wait
+    bool writes = false;   // the thread is writing
     bool stopping = false;
     std::uint64_t left_out = 0;
 
     state(int to, std::size_t most) : descriptor(to), bytes_max(most) {}
 
     void run() {
-        // They are for other threads, and a reader who has gone is no reason to end.
+        // Signals are for other threads, and SIGPIPE for lack of a reader must not end the process.
         sigset_t all;
         ::sigfillset(&all);
         ::pthread_sigmask(SIG_BLOCK, &all, nullptr);

@@ -1,6 +1,6 @@
 #pragma once
-// Lines on their way to a descriptor, written by a thread of their own: who puts one never waits
-// for who reads. What waits is bounded; beyond it lines are left out, and counted.
+// Writes lines to a descriptor on a thread of its own, so that callers never wait for the reader.
+// What waits is limited; beyond it lines are dropped, and counted.
 
 #include <callsign/base/time.hpp>
 
@@ -13,24 +13,24 @@ namespace callsign::platform {
 
 class line_output {
   public:
-    // `descriptor` stays the caller's.
+    // `descriptor` remains the caller's.
     line_output(int descriptor, std::size_t bytes_max);
-    // Gives what waits a moment; a reader who does not read loses it.
+    // Waits up to a second for unwritten lines, then drops them.
     ~line_output();
     line_output(const line_output&) = delete;
     line_output& operator=(const line_output&) = delete;
 
-    // Without its newline. False: it was left out, for there is no room. The last quarter of the
-    // room is for what is important. Any thread.
+    // `line`: without its newline. False: dropped for lack of room. The last quarter of the room is
+    // for important lines. Any thread.
     bool put(std::string_view line, bool important);
-    // How many were left out since this was last asked.
+    // Returns how many lines were dropped since the last call.
     std::uint64_t take_left_out();
-    // Until all that was put is written, or `patience` is over.
+    // Waits until all lines are written, or for `patience`.
     void drain(milliseconds patience);
 
   private:
     struct state;
-    // Shared with the thread, which may be held up in a write when this goes.
+    // Shared with the thread, which may be blocked in a write when this object is destroyed.
     std::shared_ptr<state> state_;
 };
 

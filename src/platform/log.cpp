@@ -24,7 +24,7 @@ std::string_view name_of(log_level level) noexcept {
     return "error";
 }
 
-// load_config lets no other words through.
+// load_config accepts no other words.
 log_level level_named(std::string_view name) {
     if (name == "debug") return log_level::debug;
     if (name == "info") return log_level::info;
@@ -62,9 +62,9 @@ bool is_plain(std::string_view text) noexcept {
     });
 }
 
-// What may wait for who reads standard error: some 5,000 lines.
+// For a slow reader of standard error: some 5,000 lines.
 constexpr std::size_t waiting_bytes_max = 1u << 20;
-// When another logger takes over: the lines of this one come before it.
+// Before another logger takes over, so that the lines of this one precede its lines.
 constexpr milliseconds hand_over{100};
 
 // One for all loggers of the process, so that their lines stay in order.

@@ -1,5 +1,5 @@
 #pragma once
-// How a log line is written. Pure, so that what is escaped, and how, can be tested.
+// Formats log lines. Pure, so that escaping can be tested.
 
 #include <callsign/base/time.hpp>
 #include <callsign/platform/log.hpp>
@@ -20,8 +20,9 @@ struct log_entry {
 std::string text_line(const log_entry& entry);
 std::string json_line(const log_entry& entry);
 
-// A JSON string, quotes included. What is not UTF-8 becomes U+FFFD, so that every line stays JSON;
-// control characters are escaped, so that no value can forge a line or move a terminal's cursor.
+// Returns a JSON string, quotes included. Invalid UTF-8 becomes U+FFFD, so that every line stays
+// JSON; control characters are escaped, so that no value can forge a line or move a terminal's
+// cursor.
 std::string json_string(std::string_view text);
 
 }  // namespace callsign::platform

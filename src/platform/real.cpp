@@ -21,9 +21,9 @@ class steady final : public timer {
   public:
     explicit steady(const asio::any_io_executor& executor) : timer_(executor) {}
 
-    // The flag alone says whether wait() was cancelled, not the timer's error code: a cancel that
-    // comes between the expiry and the waiter's turn finds nothing left to abort, and one that
-    // comes before the wait has nothing to abort yet.
+    // Cancellation is decided by the flag alone, not by the timer's error code: a cancel between
+    // the expiry and the waiter's turn finds nothing left to abort, and one before the wait has
+    // nothing to abort yet.
     asio::awaitable<bool> wait(milliseconds span) override {
         boost::system::error_code aborted;
         if (!cancelled_) {
@@ -76,8 +76,8 @@ bool fill_from_system(std::span<std::uint8_t> bytes) noexcept {
 class real_entropy final : public entropy {
   public:
     void fill(std::span<std::uint8_t> bytes) override {
-        // It worked at start-up, and the kernel does not take it away. Going on with bytes that
-        // can be guessed would be worse than ending.
+        // getrandom() worked at start-up, and keeps working. Predictable bytes would be worse than
+        // exiting.
         const bool filled = fill_from_system(bytes);
         CALLSIGN_ASSERT(filled);
     }
@@ -92,7 +92,8 @@ std::unique_ptr<clock> make_real_clock() {
 std::unique_ptr<entropy> make_real_entropy() {
     std::uint8_t probe[1];
     if (!fill_from_system(probe)) {
-        throw std::system_error(errno, std::generic_category(), "the system gives no random bytes");
+        throw std::system_error(errno, std::generic_category(),
+                                "cannot read random bytes from the system");
     }
     return std::make_unique<real_entropy>();
 }

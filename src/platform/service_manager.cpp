@@ -24,7 +24,7 @@ std::optional<std::int64_t> read_count(const char* text) {
     return count;
 }
 
-// It may be inherited from a parent that was watched.
+// The variables may be inherited from a parent that was watched.
 bool is_for_this_process(const char* watched_pid) {
     return !watched_pid || read_count(watched_pid) == ::getpid();
 }
@@ -48,7 +48,7 @@ std::error_code service_manager::ready() const {
 }
 
 std::error_code service_manager::reloading() const {
-    // The time is what a unit of Type=notify-reload is told apart by from an older reload.
+    // Units of Type=notify-reload need the time, to distinguish this reload from an older one.
     timespec since_boot{};
     ::clock_gettime(CLOCK_MONOTONIC, &since_boot);
     const std::chrono::nanoseconds now =

@@ -15,7 +15,7 @@ constexpr int bits = std::numeric_limits<unsigned char>::digits;
 
 }  // namespace
 
-// The first byte counts most, and negative ones come first.
+// Big-endian with the sign bit inverted: bytes sort as the integers do.
 void append_part(row_key& to, std::int64_t value) {
     const std::uint64_t ordered = static_cast<std::uint64_t>(value) ^ sign;
     char bytes[sizeof ordered];
@@ -25,7 +25,7 @@ void append_part(row_key& to, std::int64_t value) {
     to.append(bytes, sizeof bytes);
 }
 
-// Two zeros end it. One of the text's own has a byte behind it that no end has.
+// Two zero bytes end the text. A zero within the text is followed by 0xFF, which no end contains.
 void append_part(row_key& to, std::string_view text) {
     for (const char c : text) {
         to.push_back(c);

@@ -9,7 +9,7 @@
 namespace callsign {
 namespace {
 
-// How many more of its rows are so than before.
+// Returns by how much the number of rows for which `is` holds has changed.
 template <class Row, class Is>
 std::int64_t added(const table_changes& changes, const Is& is) {
     if (changes.table != &info_of_table<Row>()) return 0;

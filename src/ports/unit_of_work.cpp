@@ -43,13 +43,13 @@ namespace {
 void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
                const std::function<bool(const row_ptr&)>& visit) {
     changed_rows* const changed = work ? work->of(*range.index->table) : nullptr;
-    row_range rest = range;  // behind the last that was shown
+    row_range rest = range;  // after the last row shown
     const auto next_own = [&] { return changed ? changed->first_in(rest) : std::nullopt; };
     const auto go_behind = [&](row_range& r, const row_key& key) {
         r.after = key.substr(range.prefix.size());
         r.after_parts = range.index->columns.size() - range.prefix_parts;
     };
-    // False: it was enough.
+    // Returns false when the visitor or the limit ends the scan.
     const auto show = [&](const row_ptr& row) { return visit(row) && --rest.limit > 0; };
     const auto show_own = [&](const std::pair<row_key, row_ptr>& own) {
         go_behind(rest, own.first);

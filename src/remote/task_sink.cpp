@@ -22,7 +22,7 @@ using failure_kind = sink_failure::kind;
 constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
 constexpr const char* snapshot_type = "application/vnd.taskchampion.snapshot";
 
-// What is opened or sealed on the network thread.
+// Up to this size, bodies are decrypted and encrypted on the network thread.
 constexpr std::size_t at_once_bytes_max = std::size_t{32} * 1024;
 
 sink_failure failure_of(failure_kind why, std::string text, milliseconds retry_in = {}) {
@@ -30,46 +30,49 @@ sink_failure failure_of(failure_kind why, std::string text, milliseconds retry_i
 }
 
 sink_failure failure_of(const net::http_failure& failure) {
-    const std::string text = failure.timed_out() ? std::string("It did not answer in time.")
-                             : !failure.distrust.empty()
-                                 ? "Its certificate is not valid: " + failure.distrust + "."
-                                 : "The connection failed: " + failure.error.message() + ".";
+    const std::string text =
+        failure.timed_out() ? std::string("The remote server did not respond within the timeout.")
+        : !failure.distrust.empty()
+            ? "The remote server's certificate is not valid: " + failure.distrust + "."
+            : "The connection to the remote server failed: " + failure.error.message() + ".";
     return failure_of(failure.sent ? failure_kind::lost : failure_kind::unreachable, text);
 }
 
 sink_failure failure_of_room() {
-    return failure_of(failure_kind::busy, "There is no room for as much now; it is tried again.");
+    return failure_of(failure_kind::busy, "No memory is available for the response; retrying.");
 }
 
-// Nothing has come of a question: it may as well be asked later.
+// A query has had no effect, and may be repeated later.
 sink_failure failure_of_question(const net::http_failure& failure) {
     return failure.error == errc::overloaded ? failure_of_room() : failure_of(failure);
 }
 
-// Of an answer whose status is none of those that the protocol has for the call.
+// For a status that the protocol does not have for the call.
 sink_failure failure_of(const net::http_answer& answer) {
-    const std::string text = "It answered with status " + std::to_string(answer.status) + ".";
+    const std::string text =
+        "The remote server responded with status " + std::to_string(answer.status) + ".";
     const milliseconds pause = net::retry_after(answer);
     if (answer.status == 401 || answer.status == 403) {
-        return failure_of(failure_kind::unknown_client,
-                          text + " It does not let this client id in.", pause);
+        return failure_of(failure_kind::unknown_client, text + " It rejects this client ID.",
+                          pause);
     }
     if (answer.status / 100 == 5 || answer.status == 429 || answer.status == 408) {
         return failure_of(failure_kind::unavailable, text, pause);
     }
     if (answer.status / 100 == 4) return failure_of(failure_kind::refused, text, pause);
-    return failure_of(failure_kind::not_a_server, text + " That is no TaskChampion sync server.",
+    return failure_of(failure_kind::not_a_server, text + " It is not a TaskChampion sync server.",
                       pause);
 }
 
 template <class Answer>
 Answer open_failure(seal::open_error error) {
     if (error == seal::open_error::does_not_open) {
-        return failure_of(failure_kind::wrong_secret,
-                          "What it keeps does not open with the encryption secret.");
+        return failure_of(
+            failure_kind::wrong_secret,
+            "The remote server's data cannot be decrypted with the encryption secret.");
     }
     return failure_of(failure_kind::unreadable,
-                      "What it keeps is not what clients seal: " + std::string(to_string(error)));
+                      "The remote server's data is not valid: " + std::string(to_string(error)));
 }
 
 sink_child_answer opened_child(const seal::key& key, const uuid& parent, const uuid& version,
@@ -81,7 +84,7 @@ sink_child_answer opened_child(const seal::key& key, const uuid& parent, const u
     auto decoded = wire::decode_segment(std::get<std::string>(opened), {.bytes_max = bytes_max});
     if (const auto* const wrong = std::get_if<wire::malformed>(&decoded)) {
         return failure_of(failure_kind::unreadable,
-                          "Version " + to_string(version) + " does not parse: " + wrong->detail);
+                          "Version " + to_string(version) + " cannot be parsed: " + wrong->detail);
     }
     return sink_child{version, std::get<std::vector<operation>>(std::move(decoded))};
 }
@@ -95,12 +98,12 @@ sink_snapshot_answer opened_snapshot(const seal::key& key, const uuid& version,
     auto decoded = wire::decode_snapshot(std::get<std::string>(opened));
     if (const auto* const wrong = std::get_if<wire::malformed>(&decoded)) {
         return failure_of(failure_kind::unreadable,
-                          "Its snapshot does not parse: " + wrong->detail);
+                          "The remote server's snapshot cannot be parsed: " + wrong->detail);
     }
     return sink_snapshot{version, std::get<task_map>(std::move(decoded))};
 }
 
-// Gives back what an answer took, when that has been opened.
+// Releases a response's memory once it is decrypted.
 class held_room {
   public:
     explicit held_room(net::body_lease& room) : room_(room) {}
@@ -164,20 +167,22 @@ class http_sink final : public task_sink {
         if (outcome->status == 409) {
             const auto head = parse_uuid(outcome->header("X-Parent-Version-Id"));
             if (!head || *head == parent) {
-                // It says that another version is its last, and which it does not say.
+                // Another version should be the head, but the response does not name it.
                 co_return failure_of(failure_kind::unavailable,
-                                     "It answered 409 and named no other version.");
+                                     "The remote server returned 409 without another version.");
             }
             co_return sink_conflict{*head};
         }
         if (outcome->status == 404) {
-            co_return failure_of(failure_kind::unknown_client, "It does not know this client id.");
+            co_return failure_of(failure_kind::unknown_client,
+                                 "The remote server does not know this client ID.");
         }
         if (outcome->status != 200) co_return failure_of(*outcome);
         const auto version = parse_uuid(outcome->header("X-Version-Id"));
-        // Whether it has taken it is not known: it is asked for.
+        // Whether the version was accepted is unknown: it is looked up.
         if (!version || version->is_nil() || *version == parent) {
-            co_return failure_of(failure_kind::lost, "It answered 200 and named no version.");
+            co_return failure_of(failure_kind::lost,
+                                 "The remote server returned 200 without a version.");
         }
         co_return sink_accepted{*version};
     }
@@ -196,8 +201,8 @@ class http_sink final : public task_sink {
                               *version != parent && !version->is_nil();
         if (!is_child || outcome->header("Content-Type") != segment_type) {
             co_return failure_of(failure_kind::not_a_server,
-                                 "What it answered is no version: is this a TaskChampion sync "
-                                 "server?");
+                                 "The remote server's response is not a version: does the URL lead "
+                                 "to a TaskChampion sync server?");
         }
         auto open = [&] {
             return opened_child(*key_, parent, *version, outcome->body, answer_bytes_max_);
@@ -218,8 +223,8 @@ class http_sink final : public task_sink {
         const auto version = parse_uuid(outcome->header("X-Version-Id"));
         if (!version || version->is_nil() || outcome->header("Content-Type") != snapshot_type) {
             co_return failure_of(failure_kind::not_a_server,
-                                 "What it answered is no snapshot: is this a TaskChampion sync "
-                                 "server?");
+                                 "The remote server's response is not a snapshot: does the URL "
+                                 "lead to a TaskChampion sync server?");
         }
         auto open = [&] { return opened_snapshot(*key_, *version, outcome->body); };
         auto opened = co_await offloaded<sink_snapshot_answer>(outcome->body.size(), open);
@@ -234,7 +239,7 @@ class http_sink final : public task_sink {
         return {"X-Client-Id", to_string(client_id_)};
     }
 
-    // A question may be repeated: a connection that was kept may have been closed meanwhile.
+    // A query may be repeated: a connection that was kept may have been closed meanwhile.
     awaitable<net::http_outcome> get(std::string what) {
         const bool was_connected = client_.connected();
         net::http_call call{"GET", base_ + what, {client()}, {}};
@@ -246,7 +251,7 @@ class http_sink final : public task_sink {
         co_return co_await client_.exchange(std::move(again));
     }
 
-    // nullopt: there is no room for it now.
+    // nullopt: there is no room now.
     template <class Answer, class Work>
     awaitable<std::optional<Answer>> offloaded(std::size_t bytes, const Work& work) {
         std::optional<Answer> made;
@@ -258,13 +263,13 @@ class http_sink final : public task_sink {
     }
 
     payer who_;
-    const offloader& offload_;  // its sinks'
+    const offloader& offload_;  // owned by `sinks`
     entropy& entropy_;
     const std::size_t answer_bytes_max_;
     const uuid client_id_;
     std::shared_ptr<const seal::key> key_;
     std::string base_;
-    net::body_lease room_;  // of the answer that is read or opened now
+    net::body_lease room_;  // of the response that is being read or decrypted
     net::http_client client_;
 };
 

@@ -1,4 +1,4 @@
-// Accounts that are renamed, closed, and removed for good.
+// Renames, disables, deletes, restores and removes accounts.
 
 #include "resolve.hpp"
 
@@ -18,12 +18,12 @@ namespace {
 
 using place = remove_deleted::place;
 
-// Of the oldest slots: more of them are looked at another time.
+// Number of oldest slots that one step reads; if they do not decide, a later step does.
 constexpr std::int64_t slots_looked_at = 500;
-// Accounts that cannot go yet stand in the way of no other.
+// More than one, so that an account that cannot be removed yet does not delay others.
 constexpr std::int64_t accounts_looked_at = 16;
 
-// Those of its time are the oldest: it has had none since it was deleted.
+// Returns whether a slot from before the deletion may be the account's; it gets none afterwards.
 bool may_have_slots(write_tx& tx, const account& a) {
     const auto oldest = slots::some(tx, slot_id{}, slots_looked_at, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {
@@ -33,7 +33,7 @@ bool may_have_slots(write_tx& tx, const account& a) {
     return std::ssize(oldest) == slots_looked_at;
 }
 
-// What was on its way to another server is given up: nobody is to be told of it any more.
+// Removes outbox entries, up to `limit`, and fails their slots. Returns true if none is left.
 bool give_up_effects(write_tx& tx, const account& a, std::int64_t limit, const moment& m) {
     std::vector<effect> some;
     effects::visit(tx, a.id, effect_id{}, [&](effect&& e) {
@@ -49,7 +49,7 @@ bool give_up_effects(write_tx& tx, const account& a, std::int64_t limit, const m
     return std::ssize(some) < limit;
 }
 
-// False: it has to wait for its slots.
+// Returns false if the account still has outbox entries or slots.
 bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment& m) {
     if (a.elsewhere && !give_up_effects(tx, a, c.limit, m)) return false;
     if (may_have_slots(tx, a)) return false;
@@ -60,7 +60,7 @@ bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment&
     const actor itself;
     actions::put(tx, {{}, m.now, itself, "account-removed", a.id, a.name, {}});
     a.state = account_state::going;
-    // No name that can be given.
+    // Not a valid name, so that it cannot clash.
     a.name = "(removed " + std::to_string(a.id.value) + ")";
     accounts::update(tx, a);
     m.tell(events::account_state_changed{a.id});

@@ -14,7 +14,7 @@
 namespace callsign::rules {
 
 create_account::answer apply(write_tx& tx, const create_account& c, const moment& m) {
-    // The client id first: of one that is there already the name may be its own.
+    // The client ID comes first: if it is taken, the requested name may be that account's own.
     if (c.client_id && devices::find(tx, *c.client_id)) return client_id_taken{};
     if (accounts::find(tx, c.name)) return name_taken{};
     if (c.elsewhere && is_client_id_elsewhere(tx, c.elsewhere->client_id)) return client_id_taken{};
@@ -52,7 +52,7 @@ revoke_token::answer apply(write_tx& tx, const revoke_token& c, const moment& m)
     auto found = tokens::find(tx, c.token);
     if (!found || (c.account && found->account != c.account)) return revoke_token::no_such_token{};
     if (found->account && !resolve(tx, *found->account)) return revoke_token::no_such_token{};
-    // Revoking twice is no fault, and keeps the first instant.
+    // Revoking again succeeds and keeps the first revocation time.
     if (!found->revoked_at) {
         tokens::revoke(tx, c.token, m.now);
         found->revoked_at = m.now;

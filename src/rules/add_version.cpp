@@ -1,5 +1,5 @@
-// A segment of a device's, on the chain of its managed account. Everything is decided on copies
-// first; then it is written.
+// Adds a device's segment to the chain of its managed account. Everything is decided on copies
+// before anything is written.
 
 #include "chain_place.hpp"
 #include "changes.hpp"
@@ -20,9 +20,9 @@
 namespace callsign::rules {
 namespace {
 
-// Whether nobody has touched these tasks since `left_at`, the device itself included: then what it
-// missed and what it sends have nothing to do with each other. Each operation on a task moves its
-// last_seq; a task without a row has never been, but for those of a chain that was sealed.
+// Returns whether none of these tasks has changed since `left_at`, not even by the device itself:
+// missed and sent operations are then independent. Each operation on a task updates its last_seq.
+// Only on a chain that was sealed can a task without a row have existed.
 bool are_untouched(const std::vector<operation>& sent, touched_tasks& tasks, std::int64_t left_at,
                    std::int64_t sealed_seq) {
     if (left_at < sealed_seq) return false;
@@ -50,8 +50,8 @@ const missed_changes& known_to(const add_version& c) {
     return c.missed ? *c.missed : nothing;
 }
 
-// Others' operations that the device lacks at `place` up to `through`, and that its own can meet.
-// nullopt: that is more than is known and than the command reads.
+// Returns others' operations up to `through` that the device lacks at `place` and that its own can
+// meet. Returns nullopt if they exceed what is known and what the command reads.
 std::optional<missed_changes> missed_at(read_tx& tx, const add_version& c, const device& sender,
                                         const chain_place& place, const can_meet& its,
                                         std::int64_t through) {
@@ -73,8 +73,8 @@ std::optional<missed_changes> missed_at(read_tx& tx, const add_version& c, const
     return missed;
 }
 
-// What is sent at `place`, behind the version `through`. `is_there` is asked about tasks that the
-// device has missed nothing of. nullopt: not all is known of what it has missed.
+// Transforms operations sent at `place` over the versions up to `through`. `is_there` is called for
+// tasks without missed operations. nullopt: not all missed operations are known.
 template <class IsThere>
 std::optional<decision> transform_over(read_tx& tx, const add_version& c, const device& sender,
                                        std::vector<operation> sent, const chain_place& place,
@@ -102,7 +102,7 @@ std::optional<decision> decide_at(write_tx& tx, const add_version& c, const devi
     return decision{without_passing(effective_only(std::move(sent), is_there), {}), place.dropped};
 }
 
-// The name of the state of a device at `place` that has its own version `seq` besides.
+// Returns the ID of the state of a device at `place` that also has its own version `seq`.
 uuid name_place(write_tx& tx, const add_version& c, account_id account, chain_place place,
                 std::int64_t seq, const moment& m) {
     place.own.push_back(seq);
@@ -115,16 +115,16 @@ uuid name_place(write_tx& tx, const add_version& c, account_id account, chain_pl
                             std::move(place.own),
                             std::move(place.dropped),
                             {}};
-    // Its name was told to nobody, and the new one says all that it said.
+    // No device has received the former fork version's ID, and the new version replaces it.
     if (c.continues) forks::forget(tx, account, c.parent);
     forks::put(tx, account, side,
                {add_version::fork_versions_max, add_version::fork_version_bytes_max});
     return name_of_fork(side);
 }
 
-// The first of the device's own versions behind its place: it did not commit its acceptance, and
-// sends it again. nullopt: there is none in what is known and what the command reads. To take one
-// that comes later what was missed has to be known, since it is about the same tasks.
+// Returns the first of the device's own versions after its place: it did not commit the acceptance
+// and sends that version again. nullopt: none is within what is known and read. A later one is
+// about the same tasks, so missed versions must be read first.
 std::optional<version> find_next_own(read_tx& tx, const add_version& c, const device& sender,
                                      const chain_head& head, const chain_place& place) {
     // A device's versions are in the order in which it sent them.
@@ -143,8 +143,7 @@ std::optional<version> find_next_own(read_tx& tx, const add_version& c, const de
     return std::nullopt;
 }
 
-// A version that is sent again: where the operations it was made of begin and end in `sent`. An
-// end of 0: not all are there.
+// The part of `sent` that an earlier version was made of. `end` is 0 if an operation is missing.
 struct resent {
     std::ptrdiff_t begin = 0;
     std::ptrdiff_t end = 0;
@@ -161,8 +160,8 @@ resent find_resent(const version& own, std::span<const operation> sent) {
     return {begin - sent.begin(), end - sent.begin()};
 }
 
-// What is resent is not appended again: the device is given its place behind the version that has
-// it. nullopt: nothing is resent.
+// Does not append a resent version again: the device gets a place after the version that holds it.
+// Returns nullopt if nothing is resent.
 std::optional<add_version::answer> accept_resent(write_tx& tx, const add_version& c,
                                                  const device& sender, const chain_head& head,
                                                  chain_place& place, const moment& m) {
@@ -171,12 +170,12 @@ std::optional<add_version::answer> accept_resent(write_tx& tx, const add_version
     if (!own) return std::nullopt;
     const auto found = find_resent(*own, c.operations);
     if (found.end == 0) {
-        // The rest comes with the next command. What is sent before it had no effect then.
+        // Operations before the resent ones had no effect. The next command has the rest.
         const bool is_another = found.begin == 0 || found.begin == std::ssize(c.operations);
         if (is_another) return std::nullopt;
         return add_version::added{.version = c.parent, .taken = std::size_t(found.begin)};
     }
-    // Only what meets others' operations makes a difference to what the device need not pull.
+    // `is_there` is irrelevant: only operations that meet others' change what is pulled.
     auto decided = transform_over(tx, c, sender, {first, first + found.end}, place, own->seq - 1,
                                   [](const uuid&) { return false; });
     if (!decided) return add_version::needs_missed{};
@@ -187,7 +186,7 @@ std::optional<add_version::answer> accept_resent(write_tx& tx, const add_version
         .taken = std::size_t(found.end)};
 }
 
-// A device that is further than the backup which the store was put back from.
+// Accepts a segment of a device that is ahead of the restored backup (resync.hpp).
 std::optional<add_version::added> take_up(write_tx& tx, const add_version& c, const device& sender,
                                           const moment& m) {
     if (!sender.resync) return std::nullopt;
@@ -195,7 +194,6 @@ std::optional<add_version::added> take_up(write_tx& tx, const add_version& c, co
     const bool is_its = c.parent == its.ahead || c.parent == its.sent ||
                         is_ahead(tx, sender.account, version_of_name(c.parent), *sender.resync);
     if (!is_its) return std::nullopt;
-    // Until its snapshot is here.
     set_resync(tx, sender, resync::state::expected, m);
     return add_version::added{
         .version = its.sent, .taken = c.operations.size(), .wants_snapshot = true};
@@ -235,8 +233,7 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
     if (decided->dropped.size() > missed_changes::operations_max) {
         return add_version::missed_too_much{};
     }
-    // All have an effect here too: the transform keeps it so. Were one without, it would do no one
-    // any good on the chain.
+    // The transform keeps only effective operations. One without effect must not enter the chain.
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });
 
     const appended_changes appended =

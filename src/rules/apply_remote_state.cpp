@@ -1,4 +1,4 @@
-// The mirror comes to the state that a chain elsewhere has come to without it.
+// Brings a mirror to the state of the remote chain without the versions in between.
 
 #include "mirror.hpp"
 #include "numbering.hpp"
@@ -8,7 +8,7 @@
 namespace callsign::rules {
 namespace {
 
-// What leads from the task as it is here to what it is there.
+// Appends the operations that turn the local task into the remote one.
 void append_difference(std::vector<operation>& all, const std::optional<task>& here,
                        const import_tasks::imported_task& there, precise_time at) {
     const bool is_there = here && !here->purged;
@@ -36,7 +36,7 @@ apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, cons
     touched_tasks tasks(tx, c.account);
     std::vector<operation> operations;
     std::size_t work = 0;
-    // However large a task is here, nobody knows who asks for it.
+    // The submitter does not know the size of local tasks, so one is always taken.
     const auto take = [&](const uuid& id, std::size_t more) {
         work += tasks.look_at(id) + more;
         if (work > c.work_max && done.taken > 0) return false;
@@ -56,7 +56,7 @@ apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, cons
     }
     const bool reached = c.reached && done.taken == c.tasks.size() + c.gone.size();
     mirror_source from;
-    // What was sent there and is there is ours: the task's uuid was drawn for it.
+    // A sent creation whose task exists is ours: the task's UUID was generated for it.
     from.is_own = [](const effect& e) { return e.attempts > 0; };
     if (reached) from.version = c.reached->cursor;
     const auto mirrored_now = mirror(tx, c.account, tasks, operations, from, m);
@@ -66,7 +66,7 @@ apply_remote_state::answer apply(write_tx& tx, const apply_remote_state& c, cons
     if (!reached) return done;
     advance(tx, *remote, c.reached->cursor);
     remote->before = c.reached->before;
-    if (remote->moving) remote->moving = moving_tasks{};  // what of it is there nobody knows
+    if (remote->moving) remote->moving = moving_tasks{};  // what the remote has is unknown
     remotes::update(tx, *remote);
     return done;
 }

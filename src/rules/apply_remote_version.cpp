@@ -1,4 +1,4 @@
-// A version of a chain that lives elsewhere, as its mirror pulls it.
+// Applies a version of a remote chain to its mirror.
 
 #include "mirror.hpp"
 
@@ -8,14 +8,14 @@
 namespace callsign::rules {
 namespace {
 
-// The mirror stands where the command goes on.
+// Returns whether the mirror is where the command continues.
 bool is_next(const remote_chain& remote, const apply_remote_version& c) {
     if (remote.cursor != c.parent) return false;
     if (remote.partial.is_nil()) return c.before == 0;
     return remote.partial == c.version && remote.partial_operations == c.before;
 }
 
-// How many operations come before the next creation of ours.
+// Returns the number of operations before the next creation from the outbox, at least 1.
 std::size_t before_own(read_tx& tx, account_id account, std::span<const operation> rest) {
     std::size_t n = 1;
     while (n < rest.size() && !creation_at(tx, account, rest.subspan(n))) ++n;

@@ -1,5 +1,5 @@
-// Phase 2 of a creation whose task lives on another server: what makes it is in the outbox, its
-// slot is in flight, and no number is drawn (product.md section 10).
+// Phase 2 of a creation in a remote account: its operations enter the outbox and its slot is in
+// flight. No number is assigned yet (docs/remote-accounts.md).
 
 #include "mirror.hpp"
 #include "numbering.hpp"
@@ -47,7 +47,7 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     case slot_state::pending: break;
     }
     const auto remote = remotes::find(tx, found->account);
-    if (!remote) return fulfil::slot_missing{};  // it has moved here; the next try makes the task
+    if (!remote) return fulfil::slot_missing{};  // moved to this server; a retry creates the task
     if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
     const auto existing = tasks::find(tx, found->account, found->uuid);
     if (existing && !is_unseen(*existing)) {
@@ -56,7 +56,7 @@ begin_delivery::answer apply(write_tx& tx, const begin_delivery& c, const moment
     const auto series = choose_series(tx, found->account, c.prefix, project_of(c.attributes));
     if (!series) return unknown_series{};
     if (is_too_large(c.attributes, 0, m)) return task_too_large{found->uuid};
-    // Another creation is making this task already: both wait for it.
+    // If another creation of this task is in the outbox, both slots wait for it.
     if (!effects::find(tx, found->account, found->uuid, effect_kind::creation)) {
         effects::put(tx, creation_of(*found, *series, c, m));
         slots::begin_flight(tx, found->id);

@@ -20,13 +20,13 @@ bool is_nobodys(write_tx& tx, const brought_number& its, bool gaps) {
     return gaps || its.number == last + 1;
 }
 
-// A period of the series that has begun.
+// Returns whether `period` is a period of the series that has begun.
 bool is_period(write_tx& tx, const series& of, const std::string& period, time_point now) {
     const std::string current = period_now(tx, of, now);
     return period.size() == current.size() && period <= current;
 }
 
-// When the task says that it was made, if its number may be from then.
+// Returns the task's `entry` if its number may date from then, otherwise now.
 time_point created_at(const attributes& all, const brought_number& its, const moment& m) {
     const auto entry = parse_integer(value_of(all, "entry"));
     if (!entry || *entry < 0 || *entry > m.now.time_since_epoch().count() / 1000) return m.now;

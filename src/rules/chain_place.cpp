@@ -12,8 +12,8 @@
 namespace callsign::rules {
 namespace {
 
-// The last bytes of a fork version's id are zero; in the names of the places on its way back they
-// hold how far the chain has been read.
+// The last bytes of a fork version's ID are zero. In the IDs of the places on its way back they
+// hold the seq up to which the chain was read.
 constexpr std::size_t seq_bytes = 5;
 
 uuid name_on_the_way(uuid side, std::int64_t seq) noexcept {
@@ -29,8 +29,8 @@ std::int64_t seq_of(const uuid& name) noexcept {
     return seq;
 }
 
-// The last of the versions that follow `seq` without a gap and are its own; `seq` if there are
-// none. Moves `own` past them.
+// Returns the last of the device's own versions that follow `seq` contiguously, or `seq` if there
+// are none. Advances `own` past them.
 std::int64_t pass_own(std::vector<std::int64_t>::const_iterator& own,
                       std::vector<std::int64_t>::const_iterator end, std::int64_t seq) {
     for (; own != end && *own <= seq + 1; ++own) seq = std::max(seq, *own);
@@ -41,7 +41,7 @@ std::optional<chain_place> place_beside(fork_version side, std::int64_t read_to)
     chain_place place;
     auto own = side.own.cbegin();
     place.left_at = pass_own(own, side.own.cend(), std::max(side.left_at, read_to));
-    // There it would be back, and that place is the chain's to name.
+    // Past its own versions the device is on the chain, whose version IDs apply.
     if (own == side.own.cend()) return std::nullopt;
     place.own.assign(own, side.own.cend());
     const auto dropped = std::upper_bound(
@@ -104,11 +104,11 @@ std::optional<chain_place> place_of(read_tx& tx, account_id account, const uuid&
     if (is_push_first_name(version)) {
         const uuid named = version_of_name(version);
         if (auto place = place_of(tx, account, named)) return place;
-        // The fork version is forgotten. The chain from there on, pulled whole, has the same end.
+        // The fork version has expired. Pulling the whole chain from there leads to the same state.
         if (seq_of(named) > accounts::head_of(tx, account).seq) return std::nullopt;
         return chain_place{seq_of(named), {}, {}, {}};
     }
-    // Nil, but for a chain that was begun on another server before it was sealed here.
+    // Nil, unless the chain began on another server and was sealed here.
     const auto first = versions::some(tx, account, 0, 1);
     const uuid begin = first.empty() ? uuid{} : first.front().parent;
     if (version == begin) return chain_place{};
@@ -147,7 +147,7 @@ missed_changes read_missed(read_tx& tx, account_id account, device_id device,
     while (missed.through < to && missed.read_bytes < work_max) {
         const std::int64_t seq = ++missed.through;
         if (std::ranges::binary_search(place.own, seq)) continue;
-        // One at a time, for each may be a large one.
+        // One at a time, because versions may be large.
         version next = version_at(tx, account, seq);
         missed.read_bytes += work_of(next);
         if (next.author == author{device}) missed.own.push_back(seq);

@@ -17,8 +17,8 @@
 namespace callsign::rules {
 namespace {
 
-// The version `seq` is appended; this brings the tasks to where it says, within their bounds, and
-// the keys on them.
+// Writes the tasks as version `seq`, appended before, leaves them: within their limits and with
+// their keys.
 class task_writer {
   public:
     task_writer(write_tx& tx, account_id account, std::int64_t seq, const changes_origin& from,
@@ -44,7 +44,7 @@ class task_writer {
         }
     }
 
-    // The server's own version behind the other.
+    // Appends the server's own version after version `seq`.
     void append_own() {
         if (own_.empty()) return;
         const auto seq =
@@ -74,27 +74,27 @@ class task_writer {
         if (is_numbered) appeared(t, id, creation);
     }
 
-    // One that had its number before it could be seen.
+    // Reveals a task that was numbered while the server could not read it.
     void reveal(touched_tasks::touched& t) {
         const std::int64_t last_seq = correct_key(*t.before, nullptr, t.now);
         tasks::reveal(tx_, t.before->id, std::move(t.now), seq_, last_seq);
         appeared(t, t.before->id, creation_of(t));
     }
 
-    // What is on its way to make the task elsewhere.
+    // Returns the outbox entry that creates the task on the remote server.
     std::optional<effect> creation_of(const touched_tasks::touched& t) {
         if (!elsewhere_) return std::nullopt;
         return effects::find(tx_, account_, t.id, effect_kind::creation);
     }
 
-    // Who waits for it has it.
+    // Settles the task's outbox entry and commits the slots that wait for the task.
     void appeared(const touched_tasks::touched& t, task_id id,
                   const std::optional<effect>& creation) {
         if (creation) land(*creation, from_.is_own(*creation), id);
         commit_waiting_slots(tx_, account_, t.id, id, moment_);
     }
 
-    // The series that it belongs to. Of one that is held it gets no number yet.
+    // Numbers the task, unless its series is held. Returns its series.
     series_id number(task& made, const attributes& all, const std::string& prefix) {
         if (const auto series = take_brought(made, all)) return *series;
         const series from = series_for(tx_, account_, prefix, project_of(all));
@@ -107,7 +107,7 @@ class task_writer {
         return from.id;
     }
 
-    // The number that a device or an import says it has.
+    // Takes the number that a device or an import brings in the key attribute.
     std::optional<series_id> take_brought(task& t, const attributes& all) {
         if (elsewhere_) return std::nullopt;
         const auto brought = find_brought_number(tx_, account_, all, from_.imported, moment_);
@@ -118,7 +118,7 @@ class task_writer {
         return brought->of.id;
     }
 
-    // What was to make the task has done so, or somebody else was first.
+    // Removes a creation from the outbox: it has created the task, or another writer was first.
     void land(const effect& creation, bool is_own, task_id id) {
         if (is_own) {
             const auto waiting = slots::find(tx_, *creation.slot);
@@ -129,7 +129,7 @@ class task_writer {
         ++settled_;
     }
 
-    // It came without the number that it had, and a device brings it.
+    // Numbers a task that arrived without its number and for which a device now brings it.
     void number_late(touched_tasks::touched& t) {
         task& late = *t.before;
         const auto series = take_brought(late, t.now);
@@ -139,7 +139,7 @@ class task_writer {
     }
 
     void update(touched_tasks::touched& t) {
-        // One that was only looked at stays as it is.
+        // The task was only read.
         if (!t.changed) return;
         if (t.there && is_unseen(*t.before)) return reveal(t);
         if (t.there && !t.before->numbered) number_late(t);
@@ -152,7 +152,7 @@ class task_writer {
         tasks::update(tx_, *t.before, std::move(t.now), !t.there, seq, moment_.now);
     }
 
-    // The seq of the last version that changes the task.
+    // Returns the seq of the last version that changes the task.
     std::int64_t correct_key(const task& numbered, const attributes* before, attributes& now) {
         const std::int64_t last = is_cut_ ? seq_ + 1 : seq_;
         if (elsewhere_ && numbered.numbered) {
@@ -172,7 +172,7 @@ class task_writer {
     const changes_origin& from_;
     const moment& moment_;
     std::vector<operation> own_;
-    bool is_cut_ = false;  // the task that is written now
+    bool is_cut_ = false;  // of the task being written
     std::int64_t numbered_ = 0;
     std::int64_t settled_ = 0;
     std::int64_t cut_ = 0;

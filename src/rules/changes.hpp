@@ -1,7 +1,6 @@
 #pragma once
-// Changes of tasks as they reach the store, whoever made them: a version, the tasks brought to
-// where it says, numbers for the new ones, and the keys put right: by a version of the server's own
-// behind the other, or, of an account that lives elsewhere, by way of its outbox.
+// Stores changes of tasks from any source: appends a version, updates the tasks, numbers new ones
+// and corrects keys, by a version of the server's own or, for a remote account, through its outbox.
 
 #include "touched_tasks.hpp"
 
@@ -14,26 +13,26 @@ namespace callsign::rules {
 struct appended_changes {
     std::int64_t seq = 0;
     uuid version{};
-    std::int64_t numbered = 0;  // tasks that got a number
-    std::int64_t settled = 0;   // creations that were in the outbox
+    std::int64_t numbered = 0;  // tasks that were numbered
+    std::int64_t settled = 0;   // creations removed from the outbox
     std::int64_t cut = 0;       // tasks that were too large
 };
 
 struct changes_origin {
     callsign::author by{};
-    // Of an account elsewhere: whether it is this creation's own request that made its task.
+    // Remote accounts: returns whether this creation's own request created its task.
     std::function<bool(const effect&)> is_own = [](const effect&) { return false; };
-    std::optional<uuid> version{};  // what the version is called; none: it is drawn
-    bool imported = false;          // with keys, which are to be kept where they can be
-    // What makes a task too large is taken away again by the server's own version behind it: a
-    // device that was refused for it could never sync again. Not of an account that is elsewhere.
+    std::optional<uuid> version{};  // version ID; none: it is generated
+    bool imported = false;          // keep the tasks' own keys where possible
+    // Whether the server's own next version removes what makes a task too large: a device rejected
+    // for it could never sync again. Not for remote accounts.
     bool cuts = false;
-    // What these operations delete is purged. Else it is made again by them, as it was.
+    // Whether deleted tasks are purged. If not, these operations create them again, unchanged.
     bool purges = true;
 };
 
-// What these operations delete is purged: what the chain says of it up to version `seq`, which
-// holds them, is to go.
+// Marks the tasks that these operations delete as purged: their text is to be removed from the
+// chain up to version `seq`, which holds the operations.
 void put_purges(write_tx& tx, account_id account, std::span<const operation> operations,
                 std::int64_t seq);
 

@@ -1,12 +1,11 @@
 #pragma once
-// Which of the reaper's windows is an account's.
+// The reaper's window class of an account.
 
 #include <callsign/ports/store.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 
 namespace callsign::rules {
 
-// All tasks are in this store.
 inline account_class class_of(write_tx& tx, account_id account) {
     return accounts::is_elsewhere(tx, account) ? account_class::elsewhere : account_class::here;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Why a device cannot be added.
+// Conditions for adding a device.
 
 #include <callsign/domain/commands/devices.hpp>
 #include <callsign/ports/store.hpp>
@@ -8,7 +8,7 @@
 
 namespace callsign::rules {
 
-// None: it can be. Does not look at `sealed_key`.
+// Returns none if the device can be added. Does not check `sealed_key`.
 std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device& c);
 
 }  // namespace callsign::rules

@@ -18,7 +18,7 @@ std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
     if (owner->elsewhere) return account_is_elsewhere{};
-    // A revoked one keeps its client id for ever: what it sealed must never be taken for another's.
+    // A revoked device keeps its client ID for ever: data it encrypted must not pass for another's.
     if (devices::find(tx, c.client_id)) return client_id_taken{};
     auto active = devices::of(tx, c.account);
     std::erase_if(active, [](const device& d) { return d.revoked_at.has_value(); });
@@ -42,13 +42,13 @@ create_device::answer apply(write_tx& tx, const create_device& c, const moment& 
 revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m) {
     const auto owner = resolve(tx, c.account);
     if (!owner) return no_such_account{};
-    // An opaque account's only row is the account's way in, not a device to take away.
+    // The one device of an opaque account holds its client ID; without it no client has access.
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
     auto all = devices::of(tx, owner->id);
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const device& d) { return d.id == c.device; });
     if (found == all.end()) return revoke_device::no_such_device{};
-    // Revoking twice is no fault, and keeps the first instant.
+    // Revoking again succeeds and keeps the first revocation time.
     if (!found->revoked_at) {
         devices::revoke(tx, c.device, m.now);
         found->revoked_at = m.now;

@@ -1,4 +1,4 @@
-// A change of one task by way of REST: a version like any device's.
+// Edits a task through REST: appends a version like a device's.
 
 #include "changes.hpp"
 #include "edits.hpp"
@@ -18,7 +18,7 @@
 namespace callsign::rules {
 namespace {
 
-// By name; none: the attribute goes.
+// By attribute; none: it is removed.
 using changes = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 bool is_replaced(const edit_task& c, std::string_view name) {
@@ -26,8 +26,8 @@ bool is_replaced(const edit_task& c, std::string_view name) {
                        [&](const std::string& start) { return name.starts_with(start); });
 }
 
-// Taskwarrior's reports and its garbage collection go by `end`: a task that is over has one, and
-// one that is open again has none.
+// Taskwarrior's reports and garbage collection use `end`: a closed task has one, an open task has
+// none.
 void let_end_follow(changes& wanted, const attributes& before, time_point now) {
     const auto status = wanted.find("status");
     if (status == wanted.end() || !status->second || wanted.contains("end")) return;
@@ -82,12 +82,12 @@ std::vector<task_fault> faults_now(const attributes& all, time_point now) {
     std::vector<task_fault> found = faults_of(all);
     for (const task_fault& old : faults_of_age(all, now)) found.push_back(old);
     if (is_over(all) && !all.contains("end")) {
-        found.push_back({"end", "required", "A task that is over has one."});
+        found.push_back({"end", "required", "Must be given for a completed or deleted task."});
     }
     return found;
 }
 
-// What the edit is to blame for: a device may have made the task what it is.
+// Returns the errors that the edit introduces; a device may have caused the others.
 std::vector<task_fault> new_faults(const edit_task& c, const attributes& before,
                                    const attributes& after, time_point now) {
     std::vector<task_fault> found = faults_now(after, now);
@@ -111,7 +111,7 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
     if (operations.empty()) return edit_task::answer(edited(tx, c, std::move(before)));
 
     const uuid id = before.uuid;
-    // Of one that a sync has made large, what a request adds is little: each status has its `end`.
+    // A task that a sync made larger stays editable: an edit adds little, such as `end`.
     const std::size_t bytes_max =
         size_of(before.attributes) > task_bytes_max ? m.synced_task_bytes_max : task_bytes_max;
     touched_tasks tasks(tx, std::move(before));
@@ -129,7 +129,7 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
 }  // namespace
 
 edit_task::edited edited(write_tx& tx, const edit_task& c, task now) {
-    // Not cleared: that would keep their memory.
+    // Assigned, because clear() would keep the memory.
     if (size_of(now.attributes) > c.shown_bytes_max) now.attributes = attributes();
     return {shown(tx, std::move(now))};
 }

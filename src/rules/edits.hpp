@@ -1,5 +1,5 @@
 #pragma once
-// What an edit by way of REST comes to on the tasks as they are.
+// Plans REST edits on the current tasks.
 
 #include "touched_tasks.hpp"
 
@@ -10,15 +10,15 @@ namespace callsign::rules {
 
 struct planned_edit {
     uuid task{};
-    std::vector<operation> operations;  // one at least
-    touched_tasks tasks;                // they are carried out on these
+    std::vector<operation> operations;  // at least one
+    touched_tasks tasks;                // with `operations` carried out
 };
 
-// Writes nothing. An answer: it is refused, or changes nothing.
+// Writes nothing. Returns an answer if the edit is rejected or changes nothing.
 std::variant<edit_task::answer, planned_edit> plan(write_tx& tx, const edit_task& c,
                                                    const moment& m);
 
-// The task as it is now, for who asked for the edit.
+// Returns the response to an edit: the task, without its attributes beyond `shown_bytes_max`.
 edit_task::edited edited(write_tx& tx, const edit_task& c, task now);
 
 }  // namespace callsign::rules

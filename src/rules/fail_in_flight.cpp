@@ -1,5 +1,5 @@
-// The reaper on slots whose tasks live elsewhere (product.md section 4, house of the outbox: a slot
-// in flight is failed only behind a fence).
+// Fails slots of remote accounts. A slot in flight fails only behind a fence
+// (docs/remote-accounts.md).
 
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
@@ -43,7 +43,7 @@ class sweep {
         return s.created_at < reserved_before_ && !command_.busy.contains({s.account, s.key});
     }
 
-    // Nothing of it was ever sent.
+    // A slot whose creation was never sent.
     void look_at(const slot& s) {
         ++done_.scanned;
         if (is_due(s)) fail(s, failure_reason::window_passed);
@@ -51,7 +51,7 @@ class sweep {
 
     void look_at(effect& e) {
         if (e.kind == effect_kind::creation) ++done_.scanned;
-        if (e.attempts < command_.attempts_max) return;  // the outbox is at it
+        if (e.attempts < command_.attempts_max) return;  // the outbox still sends it
         if (e.kind == effect_kind::key) return send_again(e);
         const auto s = slots::find(tx_, *e.slot);
         if (!s) throw_damaged("outbox", e.id.value, "its slot is gone");

@@ -1,5 +1,4 @@
-// The reaper's second half: slots whose answer nobody will ask for again, fork versions whose sync
-// has ended, and how tasks stood before anybody's cursor.
+// Removes expired slots, fork versions and task history.
 
 #include <callsign/rules/rows/forks.hpp>
 #include <callsign/rules/rows/slots.hpp>
@@ -11,13 +10,12 @@ namespace callsign::rules {
 forget_settled::answer apply(write_tx& tx, const forget_settled& c, const moment& m) {
     forget_settled::answer done;
     const time_point settled_before = m.stamped_before(c.retention);
-    // As many as may be: there are likely more, however few slots there are.
+    // A full step means that more is likely, however few slots there are.
     if (forks::forget_before(tx, settled_before, c.limit) == c.limit) done.next = c.after;
     if (history::forget(tx, m.stamped_before(c.history_retention), c.limit)) done.next = c.after;
     const auto oldest = slots::some(tx, c.after, c.limit, std::nullopt, std::nullopt);
     for (const slot& s : oldest) {
-        // Slots stand in the order of their reservation, and none is settled before it is reserved:
-        // from here on nothing is old enough.
+        // Slots are ordered by reservation and settled later, so that no later slot is old enough.
         if (s.created_at >= settled_before) return done;
         ++done.scanned;
         if (s.settled_at && *s.settled_at < settled_before) {

@@ -1,5 +1,5 @@
-// Phase 2 of a creation: in one transaction the pending slot becomes a task, its number, its
-// version and its receipt.
+// Phase 2 of a creation: one transaction turns the pending slot into a task with its number,
+// version and receipt.
 
 #include "numbering.hpp"
 #include "series_choice.hpp"
@@ -23,10 +23,10 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     }
     case slot_state::failed:
         return slot_failed{found->reason, found->created_at, *found->settled_at};
-    case slot_state::in_flight: return fulfil::slot_missing{};  // it is not this one's to make
+    case slot_state::in_flight: return fulfil::slot_missing{};  // the outbox creates the task
     case slot_state::pending: break;
     }
-    // It has moved there; the next try sends what makes the task.
+    // The account was moved to a remote server; a retry sends the creation there.
     if (accounts::is_elsewhere(tx, found->account)) return fulfil::slot_missing{};
     const auto existing = tasks::find(tx, found->account, found->uuid);
     if (existing && is_held(tx, *existing)) return series_held{existing->current_prefix};
@@ -48,7 +48,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
         t.numbered = take_receipt(tx, *series, t.uuid, m);
         t.current_prefix = series->prefix;
     }
-    correct_key(t, t.attributes, m);  // the version that makes the task says so, too
+    correct_key(t, t.attributes, m);  // the creating version has the key, too
     std::vector<operation> operations;
     operations.reserve(t.attributes.size() + 1);
     append_creation(operations, t, m.wall);

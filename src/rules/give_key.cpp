@@ -1,5 +1,4 @@
-// A number for a task that the server cannot see (product.md section 6): its client vouches that it
-// exists.
+// Numbers a task of an opaque account. The server cannot verify that the task exists (docs/api.md).
 
 #include "numbering.hpp"
 #include "series_choice.hpp"
@@ -22,7 +21,7 @@ give_key::answer apply(write_tx& tx, const give_key& c, const moment& m) {
     if (!series) return unknown_series{};
     if (series->archived) return series_archived{};
     if (series->held) return series_held{series->prefix};
-    // Its row is that of a purged one: nothing but its uuid and its number.
+    // The row is like a purged task's: UUID and number only.
     task t;
     t.account = c.account;
     t.uuid = c.uuid;

@@ -1,4 +1,4 @@
-// Commands whose account went after their requests had been let in.
+// Detects commands whose account was removed after the request was admitted.
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/devices.hpp>
@@ -12,7 +12,7 @@
 namespace callsign::rules {
 namespace {
 
-// With the client id that a device or a chain is to have, or that is another server's affair.
+// Commands whose client ID is new, or a remote server's.
 template <class Command>
 constexpr bool brings_client_id =
     std::is_same_v<Command, create_account> || std::is_same_v<Command, create_device> ||
@@ -28,7 +28,7 @@ concept by_account = !by_client<Command> && requires(const Command& c) {
     { c.account } -> std::same_as<const account_id&>;
 };
 
-// One that is deleted has no new slots: it goes when the oldest, those of its time, are gone.
+// Slots delay the removal of an account, so a deleted account gets no new ones.
 bool has_ended(account_state state, bool makes_slots) {
     return state == account_state::going || (makes_slots && state == account_state::deleted);
 }
@@ -43,7 +43,7 @@ bool is_for_gone(write_tx& tx, const command& any) {
                 if (!known) return false;
                 return has_ended(tx.expect<accounts_by_id>(known->account)->state, false);
             } else if constexpr (by_account<Command>) {
-                // The server's own look at what is there.
+                // System commands look up the account themselves.
                 if (claim_of(c).who.is_house()) return false;
                 const auto owner = tx.get<accounts_by_id>(c.account);
                 return !owner || has_ended(owner->state, std::is_same_v<Command, reserve>);

@@ -1,5 +1,5 @@
-// Numbers that were given elsewhere. All rows are looked at before anything is written: with a
-// fault none is taken.
+// Imports numbers that another program assigned. All rows are checked first: with an error none is
+// imported.
 
 #include "numbering.hpp"
 #include "resolve.hpp"
@@ -27,8 +27,8 @@ struct wanted {
     const row* from;
     series of;
     std::string period;
-    // Its row, if it has its number and no content, which the row's is then, or content and no
-    // number.
+    // The task's row, if it exists with the number but no content, which the import adds, or with
+    // content but no number.
     std::optional<task> known{};
 };
 
@@ -37,7 +37,7 @@ class number_import {
     number_import(write_tx& tx, account_id account, const import_numbers& c, const moment& m)
         : tx_(tx), account_(account), command_(c), moment_(m) {}
 
-    // Row by row, as if those before were in.
+    // Checks each row as if the rows before it were imported.
     void look() {
         for (; at_ < command_.rows.size(); ++at_) look_at(command_.rows[at_]);
     }
@@ -91,7 +91,7 @@ class number_import {
         if (r.number <= last) return fault(refusal::number_taken, key(r.number));
         const std::int64_t first_missing = last + 1;
         last = r.number;
-        // Of a held series' numbers nobody knows yet which were given.
+        // Which numbers of a held series were assigned is unknown.
         if (r.number > first_missing && !of->allows_gaps && !of->held) {
             return fault(refusal::gap, key(first_missing));
         }

@@ -1,5 +1,5 @@
-// A chain taken over from another server: what it called its versions stays, and a version or a
-// snapshot that comes again changes nothing.
+// Imports a sealed chain from another server with its version IDs. A repeated version or snapshot
+// changes nothing.
 
 #include "snapshot_place.hpp"
 
@@ -17,7 +17,7 @@ import_sealed_version::answer apply(write_tx& tx, const import_sealed_version& c
         return import_sealed_version::differs{};
     }
     const chain_head head = sealed_head_of(tx, known->account);
-    // An id that the chain has already would close it to a ring.
+    // An ID that the chain already has would form a cycle.
     const bool fits = (head.version.is_nil() || head.version == c.parent) &&
                       c.version != c.parent && !seq_of(tx, known->account, head, c.version);
     if (!fits || c.version.is_nil()) return import_sealed_version::differs{};
@@ -33,7 +33,7 @@ import_sealed_snapshot::answer apply(write_tx& tx, const import_sealed_snapshot&
     if (known->mode != account_mode::opaque) return import_sealed_snapshot::unknown_version{};
     const chain_head head = sealed_head_of(tx, known->account);
     auto seq = seq_of(tx, known->account, head, c.version);
-    // Of an account without versions the snapshot may be all that the other server held.
+    // The other server may have a snapshot and no versions.
     if (!seq && head.version.is_nil() && !c.version.is_nil()) seq = 0;
     if (!seq) return import_sealed_snapshot::unknown_version{};
     const auto before = snapshots::find_mark(tx, known->account);

@@ -1,4 +1,4 @@
-// Tasks that another program had: a version as a device would have sent it.
+// Imports tasks of another program in a version as a device would send it.
 
 #include "brought_keys.hpp"
 #include "changes.hpp"
@@ -23,13 +23,13 @@ namespace {
 
 using fault = import_tasks::key_fault_kind;
 
-// Whether the tasks of an import keep their keys, one after the other, as if those before were in.
+// Checks whether each task keeps its key, as if the tasks before it were imported.
 class key_check {
   public:
     key_check(write_tx& tx, const import_tasks& c, const moment& m)
         : tx_(tx), command_(c), moment_(m), lasts_(c.counted) {}
 
-    // `there`: its row, if it has one.
+    // `there`: the task's row, if it has one.
     void look(std::size_t at, const std::optional<task>& there) {
         const import_tasks::imported_task& t = command_.tasks[at];
         const std::string_view text = value_of(t.attributes, moment_.key_attribute);
@@ -71,7 +71,7 @@ class key_check {
         if (!is_same) add(fault::uuid_taken, current_key(there));
     }
 
-    // As it will be numbered; of a held series, when that is resumed.
+    // Counts the number that the task will get; in a held series it gets none before the resume.
     void number(const attributes& all) {
         const auto from = choose_series(tx_, command_.account, {}, project_of(all));
         if (!from || from->held) return;
@@ -123,7 +123,7 @@ class key_check {
     std::string key_;
 };
 
-// An incomplete task gets what it lacks.
+// Adds the attributes that an incomplete task lacks.
 void complete(const import_tasks::imported_task& whole, std::vector<operation>& operations,
               touched_tasks& tasks, const moment& m) {
     const std::size_t first = operations.size();
@@ -163,7 +163,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         const auto& row = tasks.row(t.uuid);
         const bool is_repeated = !row && tasks.is_there(t.uuid);
         if (c.with_keys && !is_repeated) keys.look(place, row);
-        // It came by a sync, and waits for a number.
+        // The task arrived by a sync and has no number yet.
         if (c.with_keys && row && !row->numbered && !row->purged) {
             if (const auto key = t.attributes.find(m.key_attribute); key != t.attributes.end()) {
                 add({operation_kind::update, t.uuid, key->first, key->second, m.wall});
@@ -176,7 +176,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
             ++(operations.size() > before ? done.completed : done.there_already);
             continue;
         }
-        // A purged one too: it was removed here on purpose.
+        // Includes purged tasks: they were removed on purpose.
         if (tasks.has_been(t.uuid)) {
             ++done.there_already;
             continue;
@@ -190,7 +190,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         for (const auto& [name, value] : t.attributes) {
             if (name == m.key_attribute) {
                 ++(c.with_keys ? done.keys_kept : done.keys_left_out);
-                if (!c.with_keys) continue;  // the key is the server's to give
+                if (!c.with_keys) continue;  // the server assigns the key
             }
             add({operation_kind::update, t.uuid, name, value, at});
         }

@@ -8,7 +8,7 @@
 namespace callsign::rules {
 namespace {
 
-// Whether it is corrected once more. `is_contested`: another writer has just overwritten the key.
+// Returns whether to correct the key again. `is_contested`: another writer has just overwritten it.
 bool may_correct(write_tx& tx, const task& numbered, bool is_contested, const moment& m) {
     key_contest contest = effects::find_contest(tx, numbered.account, numbered.uuid);
     if (contest.times > 0 && contest.last_at < m.stamped_before(key_contest_forgotten)) {

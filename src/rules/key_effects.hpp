@@ -1,7 +1,6 @@
 #pragma once
-// The key attributes of tasks that live elsewhere: put right there by versions of ours, by way of
-// the outbox. Another writer who corrects them too is met so often and no more
-// (domain/remote_chain.hpp).
+// Keeps the key attributes of tasks in remote accounts correct, through the outbox. If another
+// writer corrects them too, the number of attempts is limited (domain/remote_chain.hpp).
 
 #include <callsign/rules/rules.hpp>
 
@@ -9,14 +8,14 @@
 
 namespace callsign::rules {
 
-// A change of the task is on the mirror: what it means for its key. `before`: none, it is new.
+// Updates the outbox after a change of the task on the mirror. `before`: null if the task is new.
 void keep_key_effect(write_tx& tx, const task& numbered, const attributes* before,
                      const attributes& now, const moment& m);
 
-// The task is gone.
+// Removes the outbox entry of a deleted task.
 void drop_key_effect(write_tx& tx, const task& gone);
 
-// What puts it right; none: it is right, or there is no such task any more.
+// Returns the operation that corrects the key; none: it is correct, or the task does not exist.
 std::optional<operation> key_operation(write_tx& tx, const effect& waiting, const moment& m);
 
 }  // namespace callsign::rules

@@ -1,6 +1,6 @@
-// An opaque account becomes managed: its opened history takes the place of the sealed one, and its
-// tasks get their numbers. What is much is put beside the sealed chain in steps, where nobody sees
-// it; the last command makes it the account's, at once. Until then the sealed chain is what holds.
+// Converts an opaque account to managed: its decrypted history replaces the sealed one, and its
+// tasks are numbered. Large histories are stored in steps beside the sealed chain, unseen by
+// queries; the last command switches. Until then the sealed chain is authoritative.
 
 #include "chain_place.hpp"
 #include "changes.hpp"
@@ -22,10 +22,10 @@
 namespace callsign::rules {
 namespace {
 
-// Who reads a version reads it whole.
+// Limited, because a version is read as a whole.
 constexpr std::size_t keys_of_version_max = 10'000;
 
-// Makes those tasks. What tells clients their keys is version `seq`.
+// Creates the tasks. Returns the operations for version `seq`, which sets their keys.
 std::vector<operation> number_brought(write_tx& tx, account_id account,
                                       std::span<const manage_account::made_task> tasks,
                                       std::int64_t seq, const moment& m) {
@@ -34,7 +34,7 @@ std::vector<operation> number_brought(write_tx& tx, account_id account,
         auto known = tasks::find(tx, account, made.uuid);
         task t = known ? *std::move(known) : task{};
         t.attributes = made.attributes;
-        // What was numbered unseen keeps its number.
+        // A task numbered while the account was opaque keeps its number.
         if (t.numbered) {
             t.last_seq = seq;
             if (auto key = correct_key(t, t.attributes, m)) keys.push_back(*std::move(key));
@@ -56,7 +56,7 @@ std::vector<operation> number_brought(write_tx& tx, account_id account,
     return keys;
 }
 
-// Versions that carry the keys come behind the history.
+// Creates the tasks and appends versions with their keys. Returns the last version.
 chain_head take_tasks(write_tx& tx, account_id account,
                       std::span<const manage_account::made_task> rest, chain_head last,
                       const moment& m) {
@@ -75,7 +75,7 @@ chain_head take_tasks(write_tx& tx, account_id account,
     return last;
 }
 
-// What it has taken over is there.
+// Stores decrypted versions and tasks. Returns the last version.
 chain_head take_over(write_tx& tx, account_id account, std::span<const version> history,
                      std::span<const manage_account::made_task> tasks, chain_head last,
                      const moment& m) {
@@ -86,7 +86,7 @@ chain_head take_over(write_tx& tx, account_id account, std::span<const version> 
     return take_tasks(tx, account, tasks, last, m);
 }
 
-// As it was opened, with as much taken over as the command says.
+// Returns whether the chain is as it was decrypted, with as much stored as the command states.
 template <class Command>
 bool is_as_opened(write_tx& tx, const Command& c) {
     const chain_head head = accounts::head_of(tx, c.account);
@@ -94,7 +94,7 @@ bool is_as_opened(write_tx& tx, const Command& c) {
     return c.taken.seq == 0 || versions::find_seq(tx, c.account, c.taken.version) == c.taken.seq;
 }
 
-// What stands in the way, whatever was opened.
+// Returns why the account cannot be converted, whatever its history.
 template <class Command>
 std::optional<typename Command::answer> refusal_to_convert(write_tx& tx, const Command& c) {
     const auto owner = accounts::find(tx, c.account);
@@ -142,7 +142,7 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
 undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment& /*m*/) {
     const auto owner = accounts::find(tx, c.account);
     const bool is_opaque = owner && owner->mode == account_mode::opaque;
-    // The tasks come behind the versions.
+    // Versions are stored before tasks, so without versions there are no tasks.
     if (!is_opaque || versions::some(tx, c.account, 0, 1).empty()) return {};
     std::size_t work = 0;
     if (!c.from.tasks_are_done) {
@@ -161,7 +161,7 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
     while (work < c.work_max) {
         const auto first = versions::some(tx, c.account, 0, 1);
         if (first.empty()) {
-            tx.clear_log();  // it has what was read of them
+            tx.clear_log();  // the WAL has decrypted text
             return {};
         }
         work += work_of(first.front());

@@ -1,8 +1,8 @@
-// What a device has that is further than the backup, against what the store has. Three states of a
-// task are compared, attribute by attribute: the device's, the store's, and the one that both had
-// when the backup was made. What one side alone has changed is its change; where both have, the
-// task's `modified` decides, and an annotation keeps the other value: two devices that come back
-// may know different pasts, and which is the newer of an attribute nobody can say.
+// Merges the snapshot of a device that is ahead of the restored backup. Compares three states of
+// each task, attribute by attribute: the device's, the store's, and the common one at the backup.
+// An attribute that one side changed takes that side's value. If both changed it, the later
+// `modified` of the task decides, and an annotation keeps the other value: two returning devices
+// may know different pasts, and no attribute has a time of its own.
 
 #include "changes.hpp"
 #include "numbering.hpp"
@@ -27,8 +27,8 @@ std::optional<std::string_view> find(const attributes& all, const std::string& n
     return std::string_view(found->second);
 }
 
-// An edit that a device has not sent yet comes after what it knows: nobody has seen it. So what is
-// told of the past is older than any.
+// Time of operations that restate the past. An edit that a device has not sent yet is newer, and
+// wins.
 constexpr precise_time before_all_edits{};
 
 bool is_later(const attributes& one, const attributes& other) {
@@ -54,13 +54,13 @@ class snapshot_merge {
         if (its.uuid == note_) return;
         const auto& before = tasks_.row(its.uuid);
         if (before && !before->purged) return compare(its, *before);
-        // It was purged since the backup, on purpose.
+        // The task was purged since the backup, on purpose.
         if (before && !is_unseen(*before) && before->last_seq > sender_.resync->from) return;
         put({operation_kind::create, its.uuid, {}, {}, {}});
         for (const auto& [name, value] : its.attributes) set(its.uuid, name, value);
     }
 
-    // Removed and made anew: a version has effective operations alone.
+    // Creates the task again, after a Delete: a version has only effective operations.
     void tell_again(const uuid& id) {
         const auto& here = tasks_.row(id);
         if (!here || here->purged || !here->numbered) return;
@@ -79,7 +79,7 @@ class snapshot_merge {
     }
 
   private:
-    // As both had it; none: it was not there yet, or that is not known any more.
+    // Returns the common state at the backup; none: no task then, or expired history.
     std::optional<task> base_of(const task& here) {
         if (here.last_seq <= sender_.resync->from) return here;
         return history::find_as_of(tx_, account_, here.uuid, sender_.resync->from);
@@ -89,7 +89,7 @@ class snapshot_merge {
         const bool device_is_later = is_later(its.attributes, here.attributes);
         const std::optional<task> base = base_of(here);
         const bool was_there = !here.numbered || here.numbered->seq <= sender_.resync->from;
-        // One that was purged and made again since has no history either.
+        // A task that was purged and created again since has no history either.
         const bool has_base = base && !base->purged;
         const bool is_known = has_base || !was_there;
         static const attributes nothing;
@@ -99,7 +99,7 @@ class snapshot_merge {
         std::set<std::string> names;
         for (const auto& [name, value] : its.attributes) names.insert(name);
         for (const auto& [name, value] : here.attributes) names.insert(name);
-        // The server's own, but for a task that it has no number of.
+        // The server sets the key attribute, except for a task without a number.
         if (here.numbered) names.erase(std::string(moment_.key_attribute));
         for (const std::string& name : names) {
             const auto device = find(its.attributes, name);
@@ -107,7 +107,7 @@ class snapshot_merge {
             if (device == store) continue;
             if (is_known) {
                 const auto both = find(before, name);
-                // What the store alone has changed comes to the device along the chain.
+                // The chain brings the device what only the store has changed.
                 if (device == both) continue;
                 if (store != both) note_loser(here, name, device, store, device_is_later);
                 if (store == both || device_is_later) set(its.uuid, name, device);
@@ -116,8 +116,8 @@ class snapshot_merge {
                 set(its.uuid, name, device);
             } else {
                 note_loser(here, name, device, store, false);
-                // Nobody knows whether the chain tells the device. A version has effective
-                // operations alone, so it takes two.
+                // Whether the chain brings this value to the device is unknown: it is removed and
+                // set again.
                 set(its.uuid, name, std::nullopt);
                 set(its.uuid, name, store);
             }
@@ -132,7 +132,7 @@ class snapshot_merge {
         const value lost = device_wins ? store : device;
         std::string text = device_wins ? "The server" : sender_.name;
         text += lost ? " had " + name + ": " + std::string(*lost) : " had no " + name;
-        // It was said when the same snapshot came before.
+        // The same snapshot arrived before.
         const auto says_so = [&](const auto& each) {
             return each.first.starts_with("annotation_") && each.second == text;
         };
@@ -162,10 +162,10 @@ class snapshot_merge {
     touched_tasks tasks_;
     std::set<std::string> noted_;  // annotations of that task
     std::vector<operation> operations_;
-    bool purges_ = true;  // what they delete
+    bool purges_ = true;  // deleted tasks are purged
 };
 
-// Of a device that was asked for a snapshot, and says that this is it.
+// Returns the device, if its snapshot was requested and this is it.
 template <class Command>
 std::variant<device, typename Command::answer> sender_of(write_tx& tx, const Command& c) {
     using answer = typename Command::answer;
@@ -204,7 +204,7 @@ merge_snapshot::answer apply(write_tx& tx, const merge_snapshot& c, const moment
     snapshot_merge merge(tx, std::get<device>(sender), m);
     std::size_t work = 0;
     for (const auto& t : c.tasks) {
-        // What is compared, and written at most: twice what it is.
+        // Comparing and writing a task costs at most twice its size.
         work += merge.look_at(t.uuid) + 2 * work_of(t.attributes) +
                 work_of_operation * (1 + t.attributes.size());
         if (work > c.work_max && done.taken > 0) break;

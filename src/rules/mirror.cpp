@@ -29,7 +29,7 @@ std::variant<mirrored, task_too_large> mirror(write_tx& tx, account_id account,
     effective = without_passing(std::move(effective), {});
     std::erase_if(effective, [&](const operation& o) { return !tasks.carry_out(o); });
     if (from.bounded) {
-        // However many they are there: only what would not be held here is not taken.
+        // Any number of attributes is accepted; only tasks too large for this store are rejected.
         constexpr auto any_number = std::numeric_limits<std::size_t>::max();
         if (const auto grown = tasks.too_large(any_number, m.synced_task_bytes_max))
             return task_too_large{*grown};

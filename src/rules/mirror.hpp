@@ -1,6 +1,5 @@
 #pragma once
-// The mirror of a chain that lives elsewhere: operations of the remote's on the account's own
-// tasks, as versions of the account's own chain.
+// Applies operations of a remote chain to the account's own tasks, as versions of its own chain.
 
 #include "touched_tasks.hpp"
 
@@ -15,8 +14,8 @@
 
 namespace callsign::rules {
 
-// For operations that are to be known again on the remote's chain: now, to the millisecond, and
-// beyond that drawn.
+// Returns the time of operations that must be recognised on the remote chain: now, to the
+// millisecond, with random digits below.
 precise_time marked_time(const moment& m);
 
 struct mirrored {
@@ -27,24 +26,24 @@ struct mirrored {
 struct mirror_source {
     callsign::author by{};
     std::function<bool(const effect&)> is_own = [](const effect&) { return false; };
-    // The remote's version, if this is the end of it: ours is called so too, and the mirror's chain
-    // says later whether it ever had it.
+    // The remote version, if this is its end. The mirror's version gets the same ID, so that the
+    // mirror's chain shows later whether it had that version.
     std::optional<uuid> version{};
-    bool bounded = true;  // a task that grows too large is refused
+    bool bounded = true;  // reject tasks that grow too large
 };
 
-// A version of the mirror's, unless nothing is left of the operations where they have no effect.
-// `tasks` may have been looked at, and not changed. A refusal has written nothing.
+// Appends a version to the mirror, unless no operation has an effect. Requires: `tasks` is
+// unchanged; it may have been read. A rejection has written nothing.
 std::variant<mirrored, task_too_large> mirror(write_tx& tx, account_id account,
                                               touched_tasks& tasks,
                                               std::span<const operation> operations,
                                               const mirror_source& from, const moment& m);
 
-// The creation in the outbox that these operations begin with, whole.
+// Returns the creation in the outbox whose operations, all of them, these begin with.
 std::optional<effect> creation_at(read_tx& tx, account_id account,
                                   std::span<const operation> operations);
 
-// The mirror has come to the child of its cursor.
+// Moves the mirror's cursor to its child.
 void advance(write_tx& tx, remote_chain& remote, const uuid& version);
 
 }  // namespace callsign::rules

@@ -13,11 +13,11 @@
 namespace callsign::rules {
 namespace {
 
-// Status, entry, modified, end and the key attribute; and more than they come to.
+// Status, entry, modified, end and the key attribute, and more bytes than they take.
 constexpr std::size_t added_attributes_max = 5;
 constexpr std::size_t added_bytes_max = 160;
 
-// "dep_" and a uuid.
+// "dep_" and a UUID.
 constexpr std::size_t bytes_of_dependency = 40;
 
 }  // namespace

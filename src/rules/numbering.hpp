@@ -1,5 +1,5 @@
 #pragma once
-// How a task comes to its number and its key.
+// Assigns numbers and keys to tasks.
 
 #include <callsign/rules/rules.hpp>
 
@@ -8,56 +8,55 @@
 
 namespace callsign::rules {
 
-// The period that numbers are taken in at that instant: never one before the last (product.md
-// section 5), even where the clock, or the series' zone, says so.
+// Returns the period in which numbers are assigned at that instant. Never earlier than the last
+// one, whatever the clock or the series' time zone (docs/api.md, "Series").
 std::string period_now(write_tx& tx, const series& series, time_point now);
 
-// The next number of the series, as the receipt of `task`; its `seq` is the caller's to fill in.
+// Takes the next number of the series, as the receipt of `task`; the caller fills in `seq`.
 receipt take_receipt(write_tx& tx, const series& series, const uuid& task, const moment& m);
 
-// An instant as clients write it in attributes: seconds since the epoch.
+// Returns an instant as clients write it in attributes: seconds since the epoch.
 std::string epoch_text(time_point at);
 
-// When a task that comes from elsewhere came to be as it is, as far as it says so. A device that
-// has it too, and has changed it since, is newer than that.
+// Returns when a task from elsewhere was last changed, as far as its attributes tell. A later
+// change by a device that has the task is newer.
 precise_time changed_at(const attributes& all, precise_time now);
 
-// The attribute `project`; empty: it has none.
+// Returns the attribute `project`, or an empty string.
 std::string_view project_of(const attributes& all);
 
-// A task's key as people say it today.
+// Returns the task's key with its current prefix.
 std::string current_key(const task& numbered);
 
-// The series that a new task of the account belongs to: of that prefix, else its project's, else
-// the account's default.
+// Returns the series of a new task: that of the prefix, else its project's, else the default.
 series series_for(read_tx& tx, account_id account, std::string_view prefix,
                   std::string_view project);
 
-// The next number of the current period becomes this one, or stays. Requires: it may.
+// Raises the next number of the current period to at least `next`. Requires: that is allowed.
 void raise_next(write_tx& tx, const series& s, std::int64_t next, time_point now);
 
-// As people are told of it.
+// Returns the series as clients see it.
 series shown(write_tx& tx, series s, time_point now);
 
-// What a creation's task has from the start, where the client did not say otherwise.
+// Returns the attributes of a new task: the given ones, and defaults for those that are missing.
 attributes with_defaults(const attributes& given, time_point now);
 
-// Whether a task made of that would be too large, with `depends` tasks that it depends on and all
-// that the server adds.
+// Returns whether a task with these attributes and `depends` dependencies would be too large,
+// including what the server adds.
 bool is_too_large(const attributes& given, std::size_t depends, const moment& m);
 
-// Makes the key attribute among `now` hold the task's key, or takes it away if the task has no
-// number, and says what changed; none: it was right, or there is to be none.
+// Sets the key attribute in `now` to the task's key, or removes it if the task has no number.
+// Returns the change; none if there is nothing to change.
 std::optional<operation> correct_key(const task& t, attributes& now, const moment& m);
 
-// What makes the task, as a replica would have sent it, behind the operations there are.
+// Appends the operations that create the task, as a replica would send them.
 void append_creation(std::vector<operation>& operations, const task& t, precise_time at);
 
-// The slots that wait for a task that came another way hold it from now on.
+// Commits the slots that wait for a task which was created another way.
 void commit_waiting_slots(write_tx& tx, account_id account, const uuid& uuid, task_id task,
                           const moment& m);
 
-// A pending slot becomes committed, holding `task`; `created`: by its own request.
+// Commits a pending slot with `task`. `created`: the slot's own request created the task.
 void commit_slot(write_tx& tx, const slot& pending, task_id task, bool created, const moment& m);
 
 }  // namespace callsign::rules

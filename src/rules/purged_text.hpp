@@ -1,5 +1,5 @@
 #pragma once
-// What a version says of tasks that were purged.
+// Text of purged tasks in versions.
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/version.hpp>
@@ -12,12 +12,12 @@ namespace callsign::rules {
 
 class purged_text {
   public:
-    // Of one account.
+    // `tasks`: purges of one account.
     explicit purged_text(std::span<const purge> tasks);
 
-    // Removes it: operations keep their places. False: there is none.
+    // Removes the text; operations keep their places. Returns false if there was none.
     bool scrub(version& v) const;
-    // The last version that may have any.
+    // Returns the seq of the last version that may have such text.
     std::int64_t last_seq() const noexcept { return last_seq_; }
 
   private:

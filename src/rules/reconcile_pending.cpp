@@ -1,4 +1,4 @@
-// The reaper's first half: what became of slots that are still pending?
+// Sweeps pending slots: commits those whose task exists, fails those that are too old.
 
 #include "class_of.hpp"
 #include "unnumbered.hpp"
@@ -18,10 +18,10 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
     const auto pending = slots::some(tx, c.after, c.limit, slot_state::pending, std::nullopt);
     for (const slot& s : pending) {
         ++done.scanned;
-        // Age alone decides nothing while somebody works on the slot.
+        // A slot that a request works on is left alone, whatever its age.
         if (c.busy.contains({s.account, s.key})) continue;
         const auto existing = tasks::find(tx, s.account, s.uuid);
-        // It waits for its task's number.
+        // The slot waits for its task's number.
         if (existing && is_held(tx, *existing)) continue;
         if (existing && !is_unseen(*existing)) {
             settle_with_existing(tx, s, *existing, m);

@@ -1,4 +1,4 @@
-// The audit log: what each command that is kept there has done, in words that stay.
+// Writes the audit log.
 
 #include "resolve.hpp"
 
@@ -11,7 +11,7 @@
 namespace callsign::rules {
 namespace {
 
-// One command's lines.
+// Writes the entries of one command.
 class action_log {
   public:
     action_log(write_tx& tx, const actor& by, const moment& m) : tx_(tx), by_(by), now_(m.now) {}
@@ -46,7 +46,7 @@ void tell_of(action_log& log, std::string what, const token& t) {
     log.put(std::move(what), account_ref(*t.account), std::move(subject));
 }
 
-// ---- by command; one that is not here is not kept ----
+// ---- one overload for each recorded command; others are not recorded ----
 
 template <class Command>
 void tell(action_log& /*unused*/, const Command& /*unused*/,
@@ -168,7 +168,7 @@ void tell(action_log& log, const note_action& c, const note_action::answer& /*un
 
 }  // namespace
 
-// Kept with what caused it: record_action().
+// record_action() writes the entry.
 note_action::answer apply(write_tx& /*unused*/, const note_action& /*unused*/,
                           const moment& /*unused*/) {
     return {};

@@ -11,8 +11,8 @@
 namespace callsign::rules {
 namespace {
 
-// The name of an account nobody named. It follows from the client id without giving it away: the id
-// is all that a client proves itself with.
+// Returns the name of an account that registered itself. It derives from the client ID without
+// revealing it: the ID is the client's only credential.
 std::string name_for(const uuid& client_id) {
     const std::string_view bytes(reinterpret_cast<const char*>(client_id.data), client_id.size());
     return "client-" + to_hex(bytes_of(sha256({"callsign client name", bytes}))).substr(0, 24);
@@ -27,7 +27,7 @@ constexpr std::int64_t remotes_page = 500;
 account_id registered(write_tx& tx, const uuid& client_id, const moment& m) {
     if (const auto known = devices::find(tx, client_id)) return known->account;
     std::string name = name_for(client_id);
-    // Somebody may have given just this name to an account by hand.
+    // An operator may have given this name to another account.
     while (accounts::find(tx, name)) name += "-";
     const account_id id = accounts::put(tx, name, m.now, account_mode::opaque);
     all_series::put(tx, id, prefix, {}, true, m.now);

@@ -1,4 +1,4 @@
-// Where an account lives, and whether it goes on.
+// Changes, halts and moves remote accounts.
 
 #include "registration.hpp"
 #include "unnumbered.hpp"
@@ -50,7 +50,7 @@ edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m) {
     if (c.url) remote->url = *c.url;
     if (c.sealed_key) remote->sealed_key = *c.sealed_key;
     if (has_gone_back) {
-        // From its snapshot, or its beginning: what it has is what holds.
+        // Pull from the remote's snapshot or its first version again: its state is authoritative.
         remote->cursor = remote->before = remote->partial = {};
         remote->partial_operations = 0;
         if (remote->moving) remote->moving = moving_tasks{};

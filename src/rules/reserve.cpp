@@ -1,4 +1,4 @@
-// Phase 1 of a creation: the key gets a pending slot and the task its uuid, but no number.
+// Phase 1 of a creation: the key gets a pending slot and the task a UUID, but no number.
 
 #include "class_of.hpp"
 #include "numbering.hpp"
@@ -19,7 +19,7 @@ void tell_retry(write_tx& tx, const slot& known, const moment& m) {
                               m.age_of(known.created_at)});
 }
 
-// The definite answer of a key that is known; none: its slot is pending.
+// Returns the final answer for a known key; none: its slot is pending.
 std::optional<reserve::answer> answer_from(write_tx& tx, const slot& known, const reserve& c,
                                            const moment& m) {
     if (known.fingerprint != c.fingerprint) return key_conflict{};
@@ -88,7 +88,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
         return reserve::reserved{made.id, false, m.now, std::move(depends.tasks),
                                  accounts::is_elsewhere(tx, c.account)};
     }
-    // The task came another way before. The slot is settled at once, so that the key is bound to
+    // The task was created another way. The slot is settled at once, so that the key is bound to
     // this answer like any other.
     commit_slot(tx, made, existing->id, false, m);
     receipt found = *existing->numbered;

@@ -14,7 +14,7 @@ std::variant<task, ref_fault> usable(std::optional<task> found) {
     return std::move(*found);
 }
 
-// `find`: the task by its account and uuid, or by its series, period and number.
+// `find` returns the task by account and UUID, or by series, period and number.
 template <class Find>
 std::variant<task, ref_fault> resolve_by(read_tx& tx, account_id account, const task_ref& ref,
                                          const Find& find) {
@@ -29,7 +29,7 @@ std::variant<task, ref_fault> resolve_by(read_tx& tx, account_id account, const 
 
 std::optional<account> resolve(read_tx& tx, const account_ref& ref) {
     auto found = std::visit([&](const auto& by) { return accounts::find(tx, by); }, ref);
-    // It is nobody's any more.
+    // An account that is being removed no longer counts.
     if (found && found->state == account_state::going) found.reset();
     return found;
 }
@@ -55,7 +55,7 @@ task shown(read_tx& tx, task t) {
 resolved_depends resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs,
                                  const uuid& itself) {
     resolved_depends found;
-    // Who they are, and not what they say: each may be a large one.
+    // Heads only, because tasks may be large.
     const auto head = [&](const auto&... of) { return tasks::find_head(tx, of...); };
     for (const task_ref& ref : refs) {
         const auto named = resolve_by(tx, account, ref, head);

@@ -1,4 +1,4 @@
-// What follows from having been put back from a backup.
+// Handles a restore from a backup.
 
 #include "numbering.hpp"
 #include "resolve.hpp"
@@ -26,7 +26,7 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
     const auto expect_devices = [&](account_id owner) {
         const std::int64_t head = accounts::head_of(tx, owner).seq;
         for (const device& d : devices::of(tx, owner)) {
-            // One that did not come back since an earlier restore may be further than that one.
+            // A device not back since an earlier restore may be ahead of that backup already.
             if (d.resync && d.resync->now == resync::state::expected) continue;
             devices::set_resync(tx, d.id, {head, resync::state::expected});
         }

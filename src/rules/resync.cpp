@@ -16,9 +16,8 @@ namespace callsign::rules {
 namespace {
 
 constexpr std::string_view note_text =
-    "The sync server was put back from a backup, and this device has newer tasks: complete this "
-    "one "
-    "and sync again, and the server gets them";
+    "The sync server was restored from a backup, and this device has newer tasks: complete this "
+    "task and sync again to send them";
 
 bool are_all_back(write_tx& tx, account_id account) {
     bool one_returned = false;
@@ -30,7 +29,7 @@ bool are_all_back(write_tx& tx, account_id account) {
     return one_returned;
 }
 
-// The chain goes on behind the backup: there the device finds a version that the chain names.
+// If the chain ends with the backup, appends an empty version for the device to return to.
 void lead_on(write_tx& tx, const device& d, const moment& m) {
     if (accounts::head_of(tx, d.account).seq > d.resync->from) return;
     const auto seq = versions::append(tx, d.account, m.ids.next(m.now), m.now, {});
@@ -91,7 +90,7 @@ end_resync::answer apply(write_tx& tx, const end_resync& c, const moment& m) {
     if (!found || found->mode != account_mode::managed) return no_such_client{};
     if (found->revoked_at) return device_revoked{};
     if (!found->resync) return end_resync::not_expected{};
-    // One that has returned was ahead, whatever it asks for after that.
+    // A device that has returned keeps that state, whatever it requests later.
     if (!c.ahead && found->resync->now != resync::state::expected) return end_resync::done{};
     set_resync(tx, *found, c.ahead ? resync::state::returned : resync::state::seen, m);
     if (c.ahead) lead_on(tx, *found, m);

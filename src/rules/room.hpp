@@ -1,7 +1,7 @@
 #pragma once
-// What an account may still store and have (rules.hpp, moment). For bytes clients' commands ask
-// before anything is written; not those that take something away, that keep what was promised, and
-// the server's and its operators' own. The rest is asked whoever wants it.
+// Per-account limits (rules.hpp, moment). Commands of clients check the byte limit before they
+// write, except those that remove data or complete what was accepted; commands of the server and
+// its operators do not. The other limits apply to all.
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
@@ -14,7 +14,7 @@
 
 namespace callsign::rules {
 
-// False, from each: its operator is told.
+// All return false, and notify the operator, if the limit is reached.
 
 inline bool has_room(write_tx& tx, account_id account, std::size_t more, const moment& m) {
     if (m.stored_bytes_max == 0) return true;
@@ -24,7 +24,7 @@ inline bool has_room(write_tx& tx, account_id account, std::size_t more, const m
     return false;
 }
 
-// For one more. Those that have ended make room, so that their rows have a bound too.
+// Checks the limit for one more token. Removes ended tokens, which limits their rows too.
 inline bool has_room_for_token(write_tx& tx, account_id account, const moment& m) {
     if (m.tokens_max == 0) return true;
     constexpr std::int64_t forgotten_at_once = 500;
@@ -36,7 +36,7 @@ inline bool has_room_for_token(write_tx& tx, account_id account, const moment& m
     return false;
 }
 
-// For one more that a series will have had.
+// Checks the limit for one more former prefix.
 inline bool has_room_for_prefix(write_tx& tx, account_id account, const moment& m) {
     if (m.former_prefixes_max == 0) return true;
     const auto max = static_cast<std::int64_t>(m.former_prefixes_max);

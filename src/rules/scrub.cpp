@@ -1,7 +1,7 @@
-// Purged tasks leave the chain and the history. On the chain each of their operations keeps its
-// kind, task and place, because devices that are being rebased know operations by their
-// places (rules/chain_place.hpp); what it set to what goes. Whoever reads the chain to its end
-// comes to the same state: the last operation on such a task is its Delete.
+// Removes text of purged tasks from the chain and from history. On the chain each of their
+// operations keeps its kind, task and place, because devices that are being rebased refer to
+// operations by place (rules/chain_place.hpp); properties and values are removed. The chain still
+// leads to the same state: the last operation on such a task is its Delete.
 
 #include "chain_place.hpp"
 #include "purged_text.hpp"
@@ -26,7 +26,7 @@ purged_text::purged_text(std::span<const purge> tasks) {
 }
 
 bool purged_text::scrub(version& v) const {
-    // Behind the last Delete of its last version a task may have been made again.
+    // After the last Delete in its last version a task may have been created again.
     std::unordered_set<uuid, keyed_hash> deleted;
     bool is_changed = false;
     for (operation& o : boost::adaptors::reverse(v.operations)) {
@@ -44,7 +44,7 @@ bool purged_text::scrub(version& v) const {
 scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& /*m*/) {
     scrub_purged::answer done;
     const auto owner = accounts::find(tx, c.account);
-    if (!owner || owner->state == account_state::going) {  // all of it goes
+    if (!owner || owner->state == account_state::going) {  // all its rows are removed
         done.over = c.tasks.size();
         return done;
     }

@@ -1,4 +1,4 @@
-// Series as people make and change them.
+// Creates and edits series.
 
 #include "numbering.hpp"
 #include "resolve.hpp"
@@ -34,7 +34,7 @@ series changed(const edit_series& c, series s) {
     if (c.time_zone) s.time_zone = *c.time_zone;
     if (c.allows_gaps) s.allows_gaps = *c.allows_gaps;
     if (c.archived) s.archived = *c.archived;
-    // The project's tasks find another one.
+    // Frees the project for another series.
     if (s.archived) s.project.clear();
     return s;
 }
@@ -82,7 +82,7 @@ edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
     if (c.next) {
         if (auto no = refusal_of_next(tx, after, *c.next, m.now)) return *std::move(no);
     }
-    // One that it had is kept already.
+    // A prefix that the series had before does not count again.
     if (!all_series::find(tx, owner->id, after.prefix) && !has_room_for_prefix(tx, owner->id, m)) {
         return edit_series::too_many_prefixes{};
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Which series a creation takes its number from.
+// The series from which a creation takes its number.
 
 #include <callsign/ports/store.hpp>
 
@@ -8,8 +8,8 @@
 
 namespace callsign::rules {
 
-// The prefix asked for (old names included), else the project's series, else the account's default.
-// None: the account does not have that prefix.
+// Returns the series of the given prefix (former ones included), else the project's, else the
+// default. None if the account does not have that prefix.
 std::optional<series> choose_series(read_tx& tx, account_id account, std::string_view prefix,
                                     std::string_view project);
 

@@ -1,4 +1,4 @@
-// The remote has taken a version of ours.
+// Applies a version that the remote accepted from this server.
 
 #include "edits.hpp"
 #include "mirror.hpp"
@@ -12,10 +12,10 @@
 namespace callsign::rules {
 namespace {
 
-// The mirror has these tasks; it remembers the version, so that it knows what the remote once had.
+// Records tasks moved to the remote. An empty version keeps the ID as one that the remote had.
 void move_on(write_tx& tx, remote_chain& remote, const moved_on& now, const uuid& version,
              const moment& m) {
-    // A remote may call two versions the same.
+    // A remote may use a version ID twice.
     if (!versions::find_seq(tx, remote.account, version)) {
         const auto seq = versions::append(tx, remote.account, version, m.now, {}, {});
         m.tell(events::version_appended{remote.account, seq});
@@ -54,7 +54,7 @@ settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
     }
     CALLSIGN_ASSERT(rest.empty());
     advance(tx, *remote, c.version);
-    // As they are after all of it.
+    // The edited tasks after all operations.
     rest = c.operations;
     for (const delivery_part& part : c.parts) {
         if (part.edit) {

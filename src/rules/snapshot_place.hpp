@@ -1,16 +1,16 @@
 #pragma once
-// Where on a sealed chain a version stands.
+// Places of versions on a sealed chain.
 
 #include <callsign/rules/rules.hpp>
 
 namespace callsign::rules {
 
-// The head of a sealed chain. Without versions it is the version that an imported snapshot is of,
+// Returns the head of a sealed chain. Without versions this is the version of an imported snapshot,
 // with seq 0: the parent of the first version here.
 chain_head sealed_head_of(read_tx& tx, account_id account);
 
-// The seq of `version`: that of its child less one. 0 for the parent of the first version, which is
-// no version of ours; nullopt for an id the chain does not know, and for nil.
+// Returns the seq of `version`: that of its child less one. 0 for the parent of the first version,
+// which the account does not have itself; nullopt for an ID that is not on the chain, and for nil.
 std::optional<std::int64_t> seq_of(read_tx& tx, account_id account, const chain_head& head,
                                    const uuid& version);
 

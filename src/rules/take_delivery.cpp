@@ -1,4 +1,4 @@
-// What an account's outbox sends next.
+// Selects what an account's outbox sends next.
 
 #include "edits.hpp"
 #include "key_effects.hpp"
@@ -37,7 +37,7 @@ class collector {
   private:
     bool is_full() const { return work_ >= command_.work_max; }
 
-    // Tasks as they are now, whatever of them may be there already.
+    // Sends tasks of a moving account in their current state, even if the remote has some already.
     void look_at_moving() {
         moved_on so_far{remote_.moving->after, remote_.moving->tasks};
         std::vector<operation> all;
@@ -60,7 +60,7 @@ class collector {
         append(std::move(all), {.moved = so_far});
     }
 
-    // One edit of a task at a time: the next is about what this one makes of it.
+    // One edit of a task at a time: the next edit depends on its outcome.
     void look_at(std::size_t i) {
         const edit_task& c = command_.edits[i];
         if (is_full()) {
@@ -85,11 +85,11 @@ class collector {
         for (operation& o : wanted.operations) {
             if (o.kind == operation_kind::update) o.at = at_;
         }
-        for (const auto& t : wanted.tasks.all()) work_ += size_of(t.now);  // it is shown, too
+        for (const auto& t : wanted.tasks.all()) work_ += size_of(t.now);  // the response has it
         append(std::move(wanted.operations), {.author = c.author, .edit = i});
     }
 
-    // A task that is edited before it in the same version.
+    // Returns whether the task is edited earlier in the same version.
     bool changes_one_of_ours(const edit_task& c) {
         if (edited_.empty()) return false;
         const auto named = resolve(tx_, c.account, c.task);
@@ -102,7 +102,7 @@ class collector {
                std::ranges::find(command_.forestalled, e.id) != command_.forestalled.end();
     }
 
-    // Read before anything is changed: a walk is over what stands still.
+    // All entries are read before any is changed: a scan must not meet changes.
     std::vector<effect> waiting() {
         std::vector<effect> some;
         std::size_t work = work_;
@@ -163,7 +163,7 @@ take_delivery::answer apply(write_tx& tx, const take_delivery& c, const moment& 
     auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
     if (remote->halted != remote_halt::none) return remote_halted{remote->halted};
-    // It is in the middle of a version: what is planned on half of one would be wrong.
+    // Part of a version is applied: edits planned on this state would be wrong.
     if (!remote->partial.is_nil()) {
         take_delivery::taken nothing;
         nothing.parent = remote->cursor;

@@ -24,8 +24,7 @@ void reopen(const attributes& before, attribute_changes& wanted) {
     if (is_over(before)) wanted.emplace_back("status", "pending");
 }
 
-// An annotation is named by its second: one that is taken moves it to the next, as Taskwarrior
-// does.
+// An annotation is named by its second, or the next one that is free, as in Taskwarrior.
 void annotate(const task_action& action, const attributes& before, time_point now,
               attribute_changes& wanted) {
     std::int64_t at = action.entry.value_or(seconds_of(now));

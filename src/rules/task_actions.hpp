@@ -1,5 +1,5 @@
 #pragma once
-// What an action changes of a task as it is.
+// Changes that an action makes to a task.
 
 #include <callsign/domain/commands/tasks.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace callsign::rules {
 
-// As edit_task has them. `now`: the wall clock's.
+// Returns the changes as edit_task has them. `now`: wall clock.
 std::vector<std::pair<std::string, std::optional<std::string>>> changes_of(
     const task_action& action, const attributes& before, time_point now);
 

@@ -16,7 +16,7 @@ const attributes& attributes_before(const touched_tasks::touched& t) {
     return t.was_there() ? t.before->attributes : nothing;
 }
 
-// How much a task may have after a change: what it had before, if that was more.
+// Limits of a task after a change: its size before the change, if that was larger.
 struct bounds {
     std::size_t count;
     std::size_t bytes;
@@ -26,14 +26,14 @@ struct bounds {
           bytes(std::max(size_of(attributes_before(t)), bytes_max)) {}
 };
 
-// What goes first; what was there and was not changed stays.
+// In order of removal; unchanged attributes stay.
 enum class excess : std::uint8_t { added, changed, needed, none };
 
 excess kind_of(const touched_tasks::touched& t, std::string_view name, std::string_view value) {
     const attributes& before = attributes_before(t);
     const auto was = before.find(name);
     if (was != before.end() && was->second == value) return excess::none;
-    // A task without these is none to Taskwarrior.
+    // Taskwarrior requires these attributes.
     for (const std::string_view each : {"description", "entry", "modified", "status"}) {
         if (name == each) return excess::needed;
     }

@@ -14,7 +14,7 @@ namespace {
 
 using kind = operation_kind;
 
-// Who goes on.
+// Which of the two operations remain.
 enum class kept { both, server, local, none };
 
 kept decide_updates(const operation& server, const operation& local) noexcept {
@@ -23,8 +23,8 @@ kept decide_updates(const operation& server, const operation& local) noexcept {
     return server.at < local.at ? kept::local : kept::server;
 }
 
-// Rows: the server's operation; columns: the local one; both in the order of `kind`. An Update
-// against an Update is decided by what they say.
+// Rows: the server's operation; columns: the local one; both in the order of `kind`. For two
+// Updates, decide_updates() decides.
 kept keep_of(const operation& server, const operation& local) noexcept {
     if (server.uuid != local.uuid) return kept::both;
     if (server.kind == kind::update && local.kind == kind::update) {
@@ -50,10 +50,10 @@ struct lane {
     std::size_t next = 0;
 };
 
-// The local operations a server operation can meet: those of its own task, and an Update no Update
-// of another property. All others let each other pass. Of two that meet, one at least is dropped,
-// so a server operation always meets the first that is left, and all meetings together are no more
-// than there are operations on both sides.
+// The local operations that a server operation can meet: those of its own task, except that Updates
+// of different properties do not meet. Of two that meet, at least one is dropped. A server
+// operation therefore always meets the first one left, and meetings are no more than the operations
+// of both sides.
 class local_list {
   public:
     explicit local_list(std::vector<operation> all)
@@ -66,7 +66,7 @@ class local_list {
         }
     }
 
-    // Whether the server's operation is still there after all of them.
+    // Returns whether the server's operation remains after all local ones.
     bool pass(const operation& server) {
         const auto found = of_task_.find(server.uuid);
         if (found == of_task_.end()) return true;
@@ -180,8 +180,8 @@ std::vector<operation> effective_only(std::vector<operation> operations,
 
 std::vector<operation> without_passing(std::vector<operation> effective, const presence& met) {
     struct stay {
-        bool comes = false;  // its first operation makes it
-        bool goes = false;   // its last one removes it
+        bool comes = false;  // its first operation creates it
+        bool goes = false;   // its last operation deletes it
     };
     std::unordered_map<uuid, stay, keyed_hash> stays;
     for (const operation& o : effective) {

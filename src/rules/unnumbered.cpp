@@ -21,8 +21,8 @@ series series_of(read_tx& tx, const task& t) {
     return *std::move(its);
 }
 
-// In one version of the server's own that says their keys. Of one that is purged nothing is said:
-// its last version stays that of its removal.
+// Numbers the tasks, and sets their keys in one version of the server's own. That version omits
+// purged tasks: their last version stays that of the removal.
 std::vector<task> number_waiting(write_tx& tx, const series& from, const std::vector<task>& all,
                                  const moment& m) {
     std::vector<operation> keys;
@@ -43,7 +43,7 @@ std::vector<task> number_waiting(write_tx& tx, const series& from, const std::ve
     return numbered;
 }
 
-// False: there are more.
+// Returns false if there are more.
 bool number_some(write_tx& tx, const series& from, std::size_t& work_left, const moment& m) {
     std::vector<task> some;
     bool is_all = true;

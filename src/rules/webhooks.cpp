@@ -1,4 +1,4 @@
-// Webhooks: who has which, and how far each has come.
+// Creates, edits and removes webhooks, and records their progress.
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/webhooks.hpp>

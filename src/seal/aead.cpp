@@ -13,7 +13,7 @@ namespace {
 
 constexpr char form = 0x01;
 
-// Fetched once: OpenSSL 3.0 looks an algorithm up at each use otherwise.
+// Fetched once: otherwise OpenSSL 3.0 looks the algorithm up at each use.
 const EVP_CIPHER* cipher() {
     static const EVP_CIPHER* const fetched =
         EVP_CIPHER_fetch(nullptr, "ChaCha20-Poly1305", nullptr);
@@ -22,12 +22,12 @@ const EVP_CIPHER* cipher() {
 }
 
 struct free_context {
-    // Wipes the key schedule in it too.
+    // Also wipes the key schedule in the context.
     void operator()(EVP_CIPHER_CTX* context) const noexcept { EVP_CIPHER_CTX_free(context); }
 };
 using context = std::unique_ptr<EVP_CIPHER_CTX, free_context>;
 
-// OpenSSL counts in int; no body comes near that, by the limits at the door.
+// OpenSSL counts in int; limits of HTTP bodies keep all sizes far below.
 int size_of(bytes_view bytes) {
     CALLSIGN_ASSERT(bytes.size() <= std::size_t{std::numeric_limits<int>::max()} - tag_bytes);
     return static_cast<int>(bytes.size());
@@ -55,7 +55,7 @@ std::string aead_seal(const key& key, bytes_view additional, nonce_view nonce,
     return out;
 }
 
-// In the client's order, so that both give the same reason.
+// In the order of TaskChampion's client, so that both give the same reason.
 std::variant<std::size_t, open_error> check_outside(std::string_view sealed) noexcept {
     if (sealed.size() <= 1 + nonce_bytes) return open_error::too_small;
     if (sealed[0] != form) return open_error::wrong_version;
@@ -70,7 +70,7 @@ bool aead_open(const key& key, bytes_view additional, std::string_view sealed,
     const bytes_view all = bytes_of(sealed);
     const bytes_view nonce = all.subspan(1, nonce_bytes);
     const bytes_view body = all.subspan(1 + nonce_bytes, out.size());
-    // Only read, but OpenSSL's parameter is not const.
+    // Not written, but OpenSSL's parameter is not const.
     auto* const tag = const_cast<std::uint8_t*>(all.last(tag_bytes).data());
     int written = 0;
     bool ok =

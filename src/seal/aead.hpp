@@ -1,5 +1,5 @@
 #pragma once
-// Both forms of this room: 0x01 | nonce | ciphertext | tag, under some additional data.
+// The form of envelopes and secrets at rest: 0x01 | nonce | ciphertext | tag, with additional data.
 
 #include <callsign/seal/envelope.hpp>
 #include <callsign/seal/secret.hpp>
@@ -21,11 +21,10 @@ inline bytes_view bytes_of(std::string_view text) noexcept {
 std::string aead_seal(const key& key, bytes_view additional, nonce_view nonce,
                       bytes_view plaintext);
 
-// How much a whole envelope has in it, or what is wrong with its outside.
+// Returns the size of the envelope's content, or the error of its outer form.
 std::variant<std::size_t, open_error> check_outside(std::string_view sealed) noexcept;
 
-// Requires: check_outside gave the size of `out`. False: it does not open, and `out` holds nothing
-// of it.
+// Requires: `out` has the size from check_outside. False: decryption failed, and `out` was wiped.
 bool aead_open(const key& key, bytes_view additional, std::string_view sealed,
                std::span<std::uint8_t> out);
 

@@ -5,8 +5,8 @@
 namespace callsign::seal {
 namespace {
 
-// Every part but the first has a fixed size: no two owners have the same bytes, and none has those
-// of a body's place.
+// Every part but the first has a fixed size: different owners have different bytes, which also
+// differ from those of a body's place.
 std::string binding_of(const belongs_to& owner) {
     std::string bytes("callsign at rest 1\0", 19);
     bytes.push_back(static_cast<char>(owner.purpose));

@@ -43,10 +43,10 @@ std::string seal_body(const key& key, const uuid& version_id, nonce_view nonce,
 std::string_view to_string(open_error error) noexcept {
     switch (error) {
     case open_error::too_small: return "The envelope is too small.";
-    case open_error::wrong_version: return "The envelope's version is not known.";
+    case open_error::wrong_version: return "The envelope's version is unknown.";
     case open_error::does_not_open:
-        return "The envelope does not open: it was sealed with another secret or for another "
-               "place, or is damaged.";
+        return "The envelope cannot be decrypted: it was encrypted with another secret or for "
+               "another version, or is corrupt.";
     }
     return "";
 }

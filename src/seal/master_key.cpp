@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t digits = 2 * key_bytes;
 
-// Closes what it holds.
 class descriptor {
   public:
     explicit descriptor(int fd) noexcept : fd_(fd) {}
@@ -32,7 +31,7 @@ class descriptor {
     int fd_;
 };
 
-// As many bytes as there are, up to the size of `into`; nullopt: the file can't be read.
+// Reads up to the size of `into`, or to the end; nullopt: the file cannot be read.
 std::optional<std::size_t> read_all(int fd, std::span<std::uint8_t> into) noexcept {
     std::size_t got = 0;
     while (got < into.size()) {
@@ -55,14 +54,14 @@ bool write_all(int fd, std::span<const std::uint8_t> bytes) noexcept {
     return true;
 }
 
-// A new name is on disk once its folder is.
+// A new name is durable once its directory is synced.
 bool sync_folder_of(const std::filesystem::path& file) {
     const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
     const descriptor d(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return d && ::fsync(d.get()) == 0;
 }
 
-// As a file has them, a line each.
+// Returns the text of the file, one line for each key.
 secret_bytes text_of(std::span<const key> keys) {
     constexpr std::string_view hex = "0123456789abcdef";
     secret_bytes text(keys.size() * (digits + 1));
@@ -89,7 +88,7 @@ std::optional<key> parse_key(std::string_view text) {
     return key(bytes.bytes().first<key_bytes>());
 }
 
-// Takes what separates two keys off the front. False: nothing of the kind is there.
+// Removes a separator of two keys from the front. False: there is none.
 bool skip_separator(std::string_view& text) {
     if (text.starts_with("\r\n")) {
         text.remove_prefix(2);
@@ -126,13 +125,13 @@ struct key_file {
 };
 
 std::variant<key_file, master_key_error> read_keys(const std::filesystem::path& file) {
-    // Without O_NONBLOCK a pipe by that name would hold up the start.
+    // Without O_NONBLOCK a pipe of that name would block the start.
     const descriptor d(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (!d || ::fstat(d.get(), &status) != 0) return master_key_error::unreadable;
     if (!S_ISREG(status.st_mode)) return master_key_error::not_a_file;
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return master_key_error::open_to_all;
-    // More than the longest that is well-formed, to see that there is more.
+    // Larger than the longest valid file, so that excess is detected.
     secret_bytes text((key_ring::former_max + 2) * (digits + 2));
     const std::optional<std::size_t> size = read_all(d.get(), text.writable());
     if (!size) return master_key_error::unreadable;
@@ -141,7 +140,7 @@ std::variant<key_file, master_key_error> read_keys(const std::filesystem::path& 
     return key_file{std::get<std::vector<key>>(std::move(keys)), status.st_uid, status.st_gid};
 }
 
-// For its owner alone, and on disk. `then`: what is to be done before it counts.
+// Creates the file for its owner alone and syncs it. `then` is called before the sync.
 template <class Then>
 bool make_file(const std::filesystem::path& file, std::span<const key> keys, const Then& then) {
     const descriptor d(
@@ -153,11 +152,11 @@ bool make_file(const std::filesystem::path& file, std::span<const key> keys, con
     return made;
 }
 
-// Old or new, never a part of either.
+// Replaces the file atomically.
 std::optional<master_key_error> replace(const std::filesystem::path& file, const key_file& now) {
     std::filesystem::path beside = file;
     beside += ".new";
-    ::unlink(beside.c_str());  // of somebody who was interrupted
+    ::unlink(beside.c_str());  // left by an interrupted call
     const auto give = [&](int fd) { return ::fchown(fd, now.owner, now.group) == 0; };
     if (!make_file(beside, now.keys, give)) return master_key_error::not_written;
     if (::rename(beside.c_str(), file.c_str()) != 0) {
@@ -172,15 +171,14 @@ std::optional<master_key_error> replace(const std::filesystem::path& file, const
 
 std::string_view to_string(master_key_error error) noexcept {
     switch (error) {
-    case master_key_error::unreadable: return "The master key's file can't be read.";
+    case master_key_error::unreadable: return "The master key's file cannot be read.";
     case master_key_error::not_a_file: return "The master key must be in a regular file.";
     case master_key_error::open_to_all:
-        return "The master key's file is open to others than its owner: chmod 600 it.";
-    case master_key_error::malformed: return "A master key is 64 hexadecimal digits.";
-    case master_key_error::too_many:
-        return "There are more former master keys than four: drop them first.";
-    case master_key_error::exists: return "The master key's file exists already.";
-    case master_key_error::not_written: return "The master key's file can't be written.";
+        return "The master key's file is accessible to other users: chmod 600 the file.";
+    case master_key_error::malformed: return "A master key must be 64 hexadecimal digits.";
+    case master_key_error::too_many: return "More than four former master keys: remove them first.";
+    case master_key_error::exists: return "The master key's file already exists.";
+    case master_key_error::not_written: return "The master key's file cannot be written.";
     }
     return "";
 }

@@ -38,13 +38,13 @@ void secret_bytes::shrink(std::size_t size) noexcept {
     size_ = size;
 }
 
-// Everything beyond `size_` was wiped by `shrink`.
+// shrink() has wiped everything beyond `size_`.
 void secret_bytes::wipe() noexcept {
     if (size_ > 0) OPENSSL_cleanse(data_.get(), size_);
 }
 
 void wipe(std::string& text) noexcept {
-    text.resize(text.capacity());  // what was moved away from it may be there still
+    text.resize(text.capacity());  // a former, longer value may have left bytes
     OPENSSL_cleanse(text.data(), text.size());
     text.clear();
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view secret_prefix = "whsec_";
 
 std::string to_base64(std::span<const std::uint8_t> bytes) {
-    // EVP_EncodeBlock ends it with a zero.
+    // EVP_EncodeBlock appends a zero.
     std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
     const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
                                      static_cast<int>(bytes.size()));
@@ -27,7 +27,7 @@ std::optional<secret_bytes> parse_webhook_secret(std::string_view text) {
     text.remove_prefix(secret_prefix.size());
     const std::size_t longest = (webhook_secret_bytes_max + 2) / 3 * 4;
     if (text.empty() || text.size() > longest || text.size() % 4 != 0) return std::nullopt;
-    // EVP_DecodeBlock takes padding anywhere for bytes, and overlooks white space at the ends.
+    // EVP_DecodeBlock takes padding for zero bytes anywhere, and ignores white space at the ends.
     const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
     const std::string_view digits = text.substr(0, text.size() - padding);
     if (digits.find_first_of(" \t\r\n\v\f-=") != text.npos) return std::nullopt;
@@ -47,7 +47,7 @@ std::string webhook_secret_text(std::span<const std::uint8_t> secret) {
     const wiped afterwards(encoded);
     std::string text;
     text.reserve(secret_prefix.size() +
-                 encoded.size());  // once grown, it would leave a part behind
+                 encoded.size());  // growing the string would leave a part behind
     text.append(secret_prefix).append(encoded);
     return text;
 }

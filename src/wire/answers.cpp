@@ -1,4 +1,4 @@
-// The domain's nouns as messages.
+// Conversion of domain values to messages.
 
 #include "attribute_names.hpp"
 
@@ -11,7 +11,7 @@
 namespace callsign::wire {
 namespace {
 
-// Seconds since the epoch as TaskChampion writes them; nullopt for what a Timestamp cannot hold.
+// Parses TaskChampion's seconds since the epoch; nullopt for anything that a Timestamp cannot hold.
 std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
     const auto seconds = parse_integer(text);
     if (!seconds || !is_instant_in_seconds(*seconds)) return std::nullopt;
@@ -20,7 +20,7 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
 
 using instant_of_task = google::protobuf::Timestamp* (v1::Task::*)();
 
-// The field of that name that holds an instant; null: there is none.
+// Returns the field of that name that holds an instant; null: there is none.
 instant_of_task instant_field_of(std::string_view name) noexcept {
     constexpr std::pair<std::string_view, instant_of_task> fields[] = {
         {"due", &v1::Task::mutable_due},
@@ -38,13 +38,13 @@ instant_of_task instant_field_of(std::string_view name) noexcept {
     return nullptr;
 }
 
-// The part of `name` after `start`; nullopt if it does not start so, or has no more.
+// Returns the part of `name` after `start`; nullopt if `name` does not start so, or ends there.
 std::optional<std::string_view> after(std::string_view name, std::string_view start) noexcept {
     if (!name.starts_with(start) || name.size() == start.size()) return std::nullopt;
     return name.substr(start.size());
 }
 
-// False if the attribute has no field, or its value does not fit there.
+// False: the attribute has no field, or its value does not fit in there.
 bool put_in_field(std::string_view name, const std::string& value, v1::Task& out) {
     if (name == "description") return out.set_description(value), true;
     if (name == "status") return out.set_status(value), true;
@@ -76,7 +76,7 @@ bool put_in_field(std::string_view name, const std::string& value, v1::Task& out
     return false;
 }
 
-// Under whatever prefix.
+// Whether the text is the task's key, under any prefix.
 bool is_key_of(const task& t, std::string_view text) {
     const auto ref = parse_task_ref(text);
     const auto* const key = ref ? std::get_if<task_key>(&*ref) : nullptr;
@@ -112,10 +112,10 @@ v1::Task to_message(const task& t, std::string_view key_attribute) {
     set_timestamp(*out.mutable_created_at(), t.created_at);
     out.set_made_by(t.author_name);
     for (const auto& [name, value] : t.attributes) {
-        // The key may be an attribute as well, for Taskwarrior; after a renaming it is the old one
-        // until the task is next changed.
+        // For Taskwarrior the key may be an attribute as well; after the series is renamed it has
+        // the former prefix until the task is next changed.
         if (name == key_attribute && is_key_of(t, value)) continue;
-        // Taskwarrior's second copies of its lists.
+        // Taskwarrior's copies of tags and dependencies.
         if (name == "tags" || name == "depends") continue;
         if (!put_in_field(name, value, out)) {
             (*out.mutable_attributes())[name] = value;

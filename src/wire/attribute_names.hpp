@@ -1,5 +1,5 @@
 #pragma once
-// TaskChampion's names for what has a field of its own in our messages.
+// TaskChampion's attribute names for fields of our messages.
 
 #include <callsign/domain/task_faults.hpp>
 
@@ -14,7 +14,7 @@ inline const std::string tag{tag_start};
 inline const std::string dependency{dependency_start};
 inline const std::string annotation{annotation_start};
 
-// [a-z][a-z0-9_.-]*
+// Whether the name matches [a-z][a-z0-9_.-]*.
 inline bool is_well_formed(std::string_view name) noexcept {
     const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
     return !name.empty() && is_lower(name.front()) &&
@@ -23,8 +23,8 @@ inline bool is_well_formed(std::string_view name) noexcept {
            });
 }
 
-// Written by another field or by the server itself, so that a client must not set it twice.
-// `key_attribute`: where the server writes keys; empty: nowhere.
+// Whether another field or the server itself writes the attribute, so that a client must not set it
+// by name. `key_attribute`: the attribute to which the server writes keys; empty: none.
 inline bool is_owned(std::string_view name, std::string_view key_attribute) noexcept {
     constexpr std::array<std::string_view, 12> owned{
         "annotations", "depends", "description", "due",  "entry", "modified",
@@ -33,13 +33,13 @@ inline bool is_owned(std::string_view name, std::string_view key_attribute) noex
            name.starts_with(tag) || name.starts_with(dependency) || name.starts_with(annotation);
 }
 
-// Has a field of its own, and may be given among the attributes all the same.
+// Whether the attribute has a field of its own, but may also be given by name.
 inline bool has_field(std::string_view name) noexcept {
     constexpr std::array<std::string_view, 5> fields{"end", "recur", "scheduled", "start", "until"};
     return std::find(fields.begin(), fields.end(), name) != fields.end();
 }
 
-// The attribute as a client names it in a body: of a tag, the list it is in.
+// Returns the attribute's name in a body; for a tag, the name of the list.
 inline std::string field_of(std::string_view name, std::string_view key_attribute) {
     if (name.starts_with(tag)) return "tags";
     if (name.starts_with(dependency)) return "depends";

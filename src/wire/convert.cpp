@@ -1,4 +1,4 @@
-// A creation, from its message to TaskChampion's attributes, with every fault of it named.
+// Conversion of a creation to TaskChampion's attributes; every error is reported.
 
 #include "attribute_names.hpp"
 #include "fault.hpp"
@@ -13,7 +13,6 @@
 namespace callsign::wire {
 namespace {
 
-// Reads one CreateTask.
 class create_reader {
   public:
     create_reader(const v1::CreateTask& message, decoded_create& out, faults& found,
@@ -58,7 +57,7 @@ class create_reader {
         }
     }
 
-    // Keys are read in any case, so is the prefix of one to be made.
+    // Keys are read in any case, and so are prefixes.
     void read_prefix() {
         if (in_.prefix().empty()) return;
         out_.prefix = upper(in_.prefix());
@@ -90,9 +89,9 @@ void put_sized(std::string& out, std::string_view bytes) {
 
 constexpr std::size_t form_bytes_kept = 65'536;
 
-// Each part with its length before it, so that no two creations are the same bytes; lists with
-// their count. Attributes and dependencies are sorted already. A change of this form is a new
-// version of it, or every retry across an upgrade would be told that it is another creation.
+// Each part is preceded by its length and each list by its count, so that different creations have
+// different bytes. Attributes and dependencies are sorted already. A change of the form must get a
+// new version number, or all retries across an upgrade would be taken for other creations.
 digest fingerprint_of(const decoded_create& c) {
     thread_local std::string form;
     form.assign("callsign.create.1\n");
@@ -108,7 +107,7 @@ digest fingerprint_of(const decoded_create& c) {
     put_sized(form, std::to_string(c.depends.size()));
     for (const task_ref& ref : c.depends) put_sized(form, to_string(ref));
     const digest print = sha256(form);
-    // One large creation must not keep its memory for the life of the thread.
+    // A single large creation must not occupy its memory for the life of the thread.
     if (form.capacity() > form_bytes_kept) std::string().swap(form);
     return print;
 }

@@ -1,4 +1,4 @@
-// An edit, from its message to the changes of TaskChampion's attributes, with every fault named.
+// Conversion of an edit to changes of TaskChampion's attributes; every error is reported.
 
 #include "attribute_names.hpp"
 #include "fault.hpp"
@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view in_attributes = "attributes.";
 
-// Reads one EditTask.
 class edit_reader {
   public:
     edit_reader(const v1::EditTask& message, decoded_edit& out, faults& found,
@@ -39,7 +38,7 @@ class edit_reader {
   private:
     static constexpr const auto& instants = instant_fields<v1::EditTask>;
 
-    // ---- what goes ----
+    // ---- removals ----
 
     void read_clear() {
         std::size_t attributes = in_.attributes().size();
@@ -59,9 +58,9 @@ class edit_reader {
 
     void clear_field(const std::string& name) {
         if (is_given(name)) {
-            fields_.fault(name, "invalid", "It is both given and to be removed.");
+            fields_.fault(name, "invalid", "Must not be both set and removed.");
         } else if (name == "description" || name == "status" || name == "entry") {
-            fields_.fault(name, "required", "A task always has one.");
+            fields_.fault(name, "required", "Must not be removed.");
         } else if (name == "project" || name == "priority" || name == "recur" || is_instant(name)) {
             remove(name);
         } else if (name == "tags") {
@@ -71,19 +70,19 @@ class edit_reader {
         } else if (name == "annotations") {
             out_.replaced.push_back(names::annotation);
         } else if (name == "attributes") {
-            fields_.fault(name, "invalid", "Attributes are removed by their names.");
+            fields_.fault(name, "invalid", "Must be removed by name: attributes.NAME.");
         } else {
-            fields_.fault(std::string(shortened(name)), "unknown-field", "There is no such field.");
+            fields_.fault(std::string(shortened(name)), "unknown-field", "Unknown field.");
         }
     }
 
-    // A name that cannot be given may be there all the same, from Taskwarrior.
+    // A name that a client could not set may exist all the same, from Taskwarrior.
     void clear_attribute(std::string name) {
         const std::string where = std::string(in_attributes).append(shortened(name));
         if (fields_.is_owned(name)) {
             fields_.fault(where, "invalid", "This attribute belongs to another field.");
         } else if (in_.attributes().contains(name) || is_given(name)) {
-            fields_.fault(where, "invalid", "It is both given and to be removed.");
+            fields_.fault(where, "invalid", "Must not be both set and removed.");
         } else {
             remove(std::move(name));
         }
@@ -107,7 +106,7 @@ class edit_reader {
                            [&](const auto& field) { return name == field.name; });
     }
 
-    // ---- what is given ----
+    // ---- values ----
 
     void read_name(const char* field, const std::string& name) {
         if (name.empty()) {
@@ -138,7 +137,7 @@ class edit_reader {
         out_.replaced.push_back(names::annotation);
     }
 
-    // Taskwarrior keeps a list of its own beside the attributes that count; it makes it anew.
+    // Taskwarrior stores a copy of the list besides the attributes that count, and recreates it.
     void replace_tags() {
         out_.replaced.push_back(names::tag);
         remove("tags");

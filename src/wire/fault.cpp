@@ -23,7 +23,7 @@ void add_too_many_values(faults& found, std::size_t values, std::size_t most) {
               "The body must have at most " + std::to_string(values) + " values.", most);
 }
 
-// Never inside a character: the bytes that continue one in UTF-8 are 10xxxxxx.
+// Never cuts inside of a character: in UTF-8 continuation bytes are 10xxxxxx.
 std::string_view shortened(std::string_view name) noexcept {
     if (name.size() <= shown_name_bytes_max) return name;
     std::size_t end = shown_name_bytes_max;

@@ -1,5 +1,5 @@
 #pragma once
-// Naming faults, within bounds: what a client sent comes back to it, so not at any length.
+// Reporting of errors. Names from the client are returned to it, so their length is limited.
 
 #include <callsign/wire/message.hpp>
 
@@ -8,12 +8,12 @@
 
 namespace callsign::wire {
 
-// Does nothing if `found` has `most` of them or names that field already: the first fault of a
-// field is its cause, the next ones would be consequences.
+// Does nothing if `found` has `most` errors, or one for that field: the first error of a field is
+// the cause of later ones.
 void add_fault(faults& found, std::string field, std::string_view code, std::string detail,
                std::size_t most = faults_max);
 
-// Of a body as a whole.
+// Reports the error for the body as a whole.
 void add_too_many_values(faults& found, std::size_t values, std::size_t most);
 
 }  // namespace callsign::wire

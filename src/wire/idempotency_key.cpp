@@ -1,5 +1,5 @@
-// The Idempotency-Key header: an Item of RFC 9651 that is a String, or a bare key as most clients
-// send it. An Item's parameters have no meaning here, but have to be well formed.
+// The Idempotency-Key header: an Item of RFC 9651 that is a String, or a bare key, as most clients
+// send it. Parameters of the Item have no meaning here, but must be well formed.
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/slot.hpp>
@@ -28,7 +28,7 @@ bool begins_with(std::string_view rest, std::string_view chars) noexcept {
     return !rest.empty() && chars.find(rest.front()) != chars.npos;
 }
 
-// These take something off the front of `rest`, and say whether it was there.
+// The functions below remove an element from the front of `rest` and return whether it was there.
 
 bool take(std::string_view& rest, std::string_view sign) noexcept {
     if (!rest.starts_with(sign)) return false;
@@ -42,7 +42,7 @@ std::size_t take_all_of(std::string_view& rest, std::string_view chars) noexcept
     return count;
 }
 
-// After its opening quote. A quote or a backslash inside stands behind a backslash.
+// After the opening quote. Quotes and backslashes inside are escaped by a backslash.
 bool take_string(std::string_view& rest, std::string& out) {
     while (!rest.empty() && is_printable(rest.front())) {
         if (take(rest, "\"")) return true;
@@ -53,7 +53,7 @@ bool take_string(std::string_view& rest, std::string& out) {
     return false;
 }
 
-// After its opening quote. What is not printable is % and two digits.
+// After the opening quote. Characters that are not printable are % and two digits.
 bool take_display_string(std::string_view& rest) {
     const std::string_view text = rest.substr(0, rest.find('"'));
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -91,7 +91,7 @@ bool take_value(std::string_view& rest) {
     return true;
 }
 
-// ;name or ;name=value, none or more of them.
+// Any number of ;name or ;name=value.
 bool take_parameters(std::string_view& rest) {
     while (take(rest, ";")) {
         take_all_of(rest, " ");
@@ -107,22 +107,22 @@ bool take_parameters(std::string_view& rest) {
 std::variant<std::string, key_missing, key_malformed> parse_idempotency_key(
     const std::vector<std::string_view>& values) {
     if (values.empty()) return key_missing{};
-    if (values.size() > 1) return key_malformed{"The header is given more than once."};
+    if (values.size() > 1) return key_malformed{"The header must be sent once."};
 
     std::string_view rest = trimmed(values.front());
     std::string key;
     if (take(rest, "\"")) {
         if (!take_string(rest, key)) {
-            return key_malformed{"The quoted string is not closed or has a character it must not."};
+            return key_malformed{"The quoted string is not closed or has an invalid character."};
         }
         if (!take_parameters(rest) || !rest.empty()) {
-            return key_malformed{"There is something after the quoted string."};
+            return key_malformed{"Unexpected text follows the quoted string."};
         }
     } else {
         key = rest;
     }
     if (!is_valid_idempotency_key(key)) {
-        return key_malformed{"A key is 1 to 255 visible ASCII characters."};
+        return key_malformed{"The key must be 1 to 255 visible ASCII characters."};
     }
     return key;
 }

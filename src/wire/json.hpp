@@ -1,5 +1,5 @@
 #pragma once
-// The JSON form of any message, read and written without a document tree in between.
+// The JSON form of messages, read and written without an intermediate document.
 
 #include <callsign/wire/message.hpp>
 

@@ -1,9 +1,8 @@
 // A handler of Boost.JSON's push parser that sets fields as their values arrive. Without a document
-// there is nothing to copy, and a name that comes twice is seen, where a document keeps the last
-// one.
+// nothing is copied, and repeated names are detected, of which a document would keep the last.
 //
-// Protobuf's own reader of JSON tells the first error alone, where a client wants all of them with
-// their paths, and it knows no merge patch.
+// Protobuf's own JSON reader reports the first error only, where clients want all of them with
+// their paths, and it does not support merge patches.
 
 #include "fault.hpp"
 #include "json.hpp"
@@ -27,24 +26,24 @@ using boost::json::error_code;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// No message of ours nests deeper than half of it.
+// Our messages nest at most half as deep.
 constexpr std::size_t depth_max = 16;
 
-// What a value is put into: the fields of a message, the elements of a list, the entries of a map.
+// Where a value is stored: in a field of a message, in a list or in a map.
 struct frame {
     enum class container : std::uint8_t { message, list, map };
 
     container kind = container::message;
     Message* message = nullptr;
     const message_plan* plan = nullptr;
-    const field_plan* field = nullptr;  // a message's: the one whose value comes next, if wanted
+    const field_plan* field = nullptr;  // of a message: for the next value; null: it is skipped
     std::uint64_t seen = 0;
     std::size_t index = 0;
 };
 
 class json_reader {
   public:
-    // The body as a whole is bounded before it comes here.
+    // The size of the whole body is limited by the caller.
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
@@ -53,8 +52,7 @@ class json_reader {
     json_reader(Message& out, faults& found, std::size_t most, std::size_t values)
         : out_(out), found_(found), most_(most), values_left_(values) {}
 
-    // The parser stops when a callback returns false. It only does once there are faults enough, or
-    // too many values.
+    // The parser stops when a callback returns false: at enough errors or too many values.
     bool on_object_begin(error_code& ec) {
         if (!count_value(ec)) return false;
         if (skipped_ > 0 || !open_object()) ++skipped_;
@@ -168,7 +166,7 @@ class json_reader {
         if (in.kind == frame::container::map) {
             map_key_.assign(key);
             map_key_is_new_ = false;
-            // One too many has been said; the rest is passed over.
+            // The error was reported at the first entry too many; further ones are skipped.
             if (map_keys_.size() > map_entries_max) return;
             if (!map_keys_.insert(map_key_).second) return add_duplicate();
             if (map_keys_.size() > map_entries_max) {
@@ -183,7 +181,7 @@ class json_reader {
             std::string where = path();
             if (!where.empty()) where += '.';
             where += shortened(key);
-            say(std::move(where), "unknown-field", "There is no such field.");
+            say(std::move(where), "unknown-field", "Unknown field.");
         } else if ((in.seen & in.field->bit) != 0) {
             add_duplicate();
             in.field = nullptr;
@@ -192,11 +190,11 @@ class json_reader {
         }
     }
 
-    void add_duplicate() { say(path(), "duplicate-field", "The field is given more than once."); }
+    void add_duplicate() { say(path(), "duplicate-field", "Must be given once."); }
 
     std::string path() const { return path_to(frames_.size()); }
 
-    // Of that many frames.
+    // Returns the path of the first `depth` frames.
     std::string path_to(std::size_t depth) const {
         std::string out;
         for (const frame& f : std::span(frames_.data(), depth)) {
@@ -212,7 +210,7 @@ class json_reader {
         return out;
     }
 
-    // ---- nested values: false if there is no place for one, which has been said then ----
+    // ---- nested values: false if there is no place for one; the error was reported then ----
 
     bool open_object() {
         if (frames_.empty()) return push_message(out_, plan_of(*out_.GetDescriptor()));
@@ -259,8 +257,7 @@ class json_reader {
 
     // ---- scalars ----
 
-    // The field that a value of `kind` is for; nullptr if it has no place here, which has been
-    // said.
+    // Returns the field for a value of `kind`; nullptr if there is none, which was reported then.
     const field_plan* place_for(value_kind kind) {
         if (frames_.empty()) {
             wrong_root();
@@ -306,7 +303,7 @@ class json_reader {
         }
         const frame& in = top();
         const Reflection& access = *in.message->GetReflection();
-        // Every Timestamp of a generated message is a generated Timestamp.
+        // Every Timestamp in a generated message is a generated Timestamp.
         Message& stamp = in.kind == frame::container::list
                              ? *access.AddMessage(in.message, f.field)
                              : *access.MutableMessage(in.message, f.field);
@@ -342,7 +339,7 @@ class json_reader {
         }
     }
 
-    // In a merge patch: to be removed. In another message: not given. Elsewhere it would be a hole.
+    // In a merge patch null removes a field or map entry; in others a field is then not given.
     void take_null() {
         if (frames_.empty()) {
             wrong_root();
@@ -362,7 +359,7 @@ class json_reader {
         in.message->GetReflection()->AddString(in.message, in.plan->clear, std::move(name));
     }
 
-    // ---- faults ----
+    // ---- errors ----
 
     bool wrong_root() {
         say("", "wrong-type", "The body must be a JSON object.");
@@ -394,12 +391,12 @@ class json_reader {
     Message& out_;
     faults& found_;
     boost::container::static_vector<frame, depth_max + 1> frames_;
-    const std::size_t most_;  // faults
+    const std::size_t most_;  // errors
     std::size_t values_left_;
     bool has_too_many_ = false;
-    std::size_t skipped_ = 0;  // levels below a value that has no place
-    std::string pieces_;       // of a key or a string with escapes in it
-    // Maps hold strings, so there is one map at a time.
+    std::size_t skipped_ = 0;  // levels below a skipped value
+    std::string pieces_;       // parts of a key or string that has escapes
+    // Maps hold strings only, so one map is open at a time.
     std::string map_key_;
     bool map_key_is_new_ = false;
     std::unordered_set<std::string, keyed_hash> map_keys_;

@@ -8,7 +8,7 @@
 namespace callsign::wire {
 namespace {
 
-// How a byte is written in a string: 0 as it is, 'u' as \u00XX, else a backslash and that letter.
+// How a byte is escaped: 0 not at all, 'u' as \u00XX, otherwise by a backslash and the letter.
 constexpr std::array<char, 256> make_escapes() {
     std::array<char, 256> table{};
     for (std::size_t i = 0; i < 0x20; ++i) table[i] = 'u';
@@ -25,7 +25,7 @@ constexpr std::array<char, 256> escapes = make_escapes();
 
 }  // namespace
 
-// Appends runs of plain bytes at once; nearly all text is one run.
+// Appends unescaped bytes in runs; nearly every text is a single run.
 void write_text(std::string_view text, std::string& out) {
     constexpr std::string_view hex = "0123456789abcdef";
     out += '"';

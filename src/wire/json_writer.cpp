@@ -33,7 +33,7 @@ void write_timestamp(const Message& message, std::string& out) {
 
 void write_message(const Message& message, const message_plan& plan, std::string& out);
 
-// What a merge patch removes: fields, and entries of maps as "field.name".
+// Returns what a merge patch removes: fields, and entries of maps as "field.name".
 std::vector<std::string> removed_by(const Message& message, const message_plan& plan) {
     std::vector<std::string> names;
     if (plan.clear == nullptr) return names;
@@ -44,7 +44,7 @@ std::vector<std::string> removed_by(const Message& message, const message_plan& 
     return names;
 }
 
-// Sorted, so that equal messages are equal bytes. What is `removed` is null.
+// Sorted, so that equal messages have equal bytes. `removed` entries are null.
 void write_map(const Message& message, const field_plan& f, const std::vector<std::string>& removed,
                std::string& out) {
     const Reflection& access = *message.GetReflection();
@@ -120,7 +120,7 @@ void write_value(const Message& message, const field_plan& f, std::string& out) 
 
 bool is_written(const Message& message, const field_plan& f) {
     const Reflection& access = *message.GetReflection();
-    // A list that is the first field is what a listing lists (AIP-158): there, if empty.
+    // A list that is field 1 is the subject of a listing (AIP-158): present even if empty.
     if (f.is_list && f.field->number() == 1) return true;
     if (f.is_list || f.is_map) return access.FieldSize(message, f.field) > 0;
     const bool is_always_there = f.kind == value_kind::whole || f.kind == value_kind::boolean;

@@ -19,10 +19,10 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// Most answers fit; a longer one grows as strings do.
+// Most responses fit; a longer one grows as strings do.
 constexpr std::size_t usual_answer_bytes = 320;
 
-// Where a nested message is; made into text only for a fault.
+// The path of a nested message; becomes text only for an error.
 struct place {
     const place* outer;
     const FieldDescriptor* field;
@@ -38,8 +38,8 @@ std::string path_of(const place* at) {
     return path;
 }
 
-// A misspelt JSON name is a lost field, and so is a field number from another schema. An instant is
-// what JSON can say as well: nobody looks at it again.
+// Reports unknown fields, which a misspelt name or another schema would lose silently, and instants
+// that JSON cannot express, as they are not checked again.
 void find_faults(const Message& message, const place* at, faults& found, std::size_t most) {
     const Reflection& access = *message.GetReflection();
     const auto& unknown = access.GetUnknownFields(message);
@@ -47,8 +47,7 @@ void find_faults(const Message& message, const place* at, faults& found, std::si
         std::string path = path_of(at);
         if (!path.empty()) path += '.';
         path += std::to_string(unknown.field(i).number());
-        add_fault(found, std::move(path), "unknown-field", "There is no field of that number.",
-                  most);
+        add_fault(found, std::move(path), "unknown-field", "Unknown field number.", most);
     }
     const auto* type = message.GetDescriptor();
     if (type == google::protobuf::Timestamp::descriptor()) {
@@ -78,7 +77,7 @@ void find_faults(const Message& message, const place* at, faults& found, std::si
 
 using google::protobuf::io::CodedInputStream;
 
-// Takes the values off `left`. False: there are more. What is not well-formed the parser tells of.
+// Subtracts the number of values from `left`. False: there are more. Ignores malformed input.
 bool has_few_values(CodedInputStream& in, const google::protobuf::Descriptor& type,
                     std::size_t& left) {
     while (const std::uint32_t tag = in.ReadTagNoLastTag()) {
@@ -111,14 +110,14 @@ bool has_few_values(CodedInputStream& in, const google::protobuf::Descriptor& ty
         case 5:
             if (!in.Skip(4)) return true;
             break;
-        default: break;  // a group's begin or end: what is in it is counted here
+        default: break;  // the begin or end of a group: its content is counted here
         }
     }
     return true;
 }
 
 bool has_few_values(std::string_view bytes, const Message& type, std::size_t values) {
-    // A field has two bytes at least.
+    // A field has at least two bytes.
     if (bytes.size() / 2 <= values) return true;
     CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                         static_cast<int>(bytes.size()));
@@ -127,8 +126,7 @@ bool has_few_values(std::string_view bytes, const Message& type, std::size_t val
 
 void read_protobuf(std::string_view bytes, Message& out, faults& found, std::size_t most,
                    std::size_t values) {
-    // The library writes a line to stderr for each string that is not UTF-8; a client must not be
-    // able to fill our log.
+    // The library logs each string that is not UTF-8 to stderr, where clients could fill the log.
     [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
 
     const bool fits = bytes.size() <= std::size_t{std::numeric_limits<int>::max()};
@@ -142,7 +140,7 @@ void read_protobuf(std::string_view bytes, Message& out, faults& found, std::siz
     find_faults(out, nullptr, found, most);
 }
 
-// Deterministic: maps in the order of their keys, so that equal messages are equal bytes.
+// Deterministic: maps are sorted by key, so that equal messages have equal bytes.
 void write_protobuf(const Message& message, std::string& out) {
     google::protobuf::io::StringOutputStream stream(&out);
     google::protobuf::io::CodedOutputStream coded(&stream);

@@ -59,8 +59,8 @@ field_plan make_field_plan(const FieldDescriptor& field) {
 
 }  // namespace
 
-// One cache per thread: no lock on the path of a request. A message that contains itself finds its
-// own unfinished plan, whose address is already the final one.
+// One cache per thread, so that requests need no lock. A message that contains itself finds its own
+// unfinished plan, whose address is final.
 const message_plan& plan_of(const Descriptor& type) {
     thread_local std::unordered_map<const Descriptor*, std::unique_ptr<message_plan>> plans;
     if (const auto known = plans.find(&type); known != plans.end()) return *known->second;

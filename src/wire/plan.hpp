@@ -1,6 +1,6 @@
 #pragma once
-// How a message looks in JSON, worked out once per message type and thread: names, kinds, and what
-// is nested in what. Reader and writer walk the same plan, so they agree by construction.
+// The JSON form of a message type, determined once per type and thread: names, kinds and nesting.
+// Reader and writer use the same plan, so they agree by construction.
 
 #include <cstdint>
 #include <google/protobuf/descriptor.h>
@@ -21,17 +21,17 @@ struct field_plan {
     value_kind kind = value_kind::text;
     bool is_list = false;
     bool is_map = false;                   // of strings to strings
-    bool is_wrapped_list = false;          // a message, in JSON the list that is all it has
+    bool is_wrapped_list = false;          // a message that in JSON is the list in its only field
     const message_plan* nested = nullptr;  // value_kind::message only
-    std::uint64_t bit = 0;                 // of this field among its message's
+    std::uint64_t bit = 0;                 // of the field within its message
 };
 
 struct message_plan {
     std::vector<field_plan> fields;
-    // Of a merge patch, the list of what is null; it is not among `fields`. nullptr: it is none.
+    // In a merge patch the list of null fields, which is not among `fields`. nullptr: not a patch.
     const google::protobuf::FieldDescriptor* clear = nullptr;
 
-    // A dozen names: comparing lengths first beats hashing.
+    // With about a dozen names, comparing lengths first is faster than hashing.
     const field_plan* find(std::string_view name) const noexcept {
         for (const field_plan& f : fields) {
             if (f.name == name) return &f;
@@ -40,7 +40,7 @@ struct message_plan {
     }
 };
 
-// Kept for the life of the thread.
+// Valid for the life of the thread.
 const message_plan& plan_of(const google::protobuf::Descriptor& type);
 
 }  // namespace callsign::wire

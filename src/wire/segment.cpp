@@ -9,7 +9,7 @@
 namespace callsign::wire {
 namespace {
 
-// {"operations":[{"Create":{ and one more, which has no place, and is refused with where it is.
+// {"operations":[{"Create":{ and one more level, so that an error there gets its path.
 constexpr std::size_t segment_depth_max = 5;
 
 struct form {
@@ -24,7 +24,7 @@ std::string_view name_of(operation_kind kind) {
     return forms[static_cast<std::size_t>(kind) - 1].name;
 }
 
-// The members of an operation; a create or remove has the first alone.
+// The members of an operation; a create or remove has only the first.
 constexpr std::array<std::string_view, 4> members{"uuid", "property", "value", "timestamp"};
 enum member : std::size_t { uuid_member, property_member, value_member, timestamp_member };
 
@@ -50,7 +50,9 @@ class segment_reader : public strict_reader<segment_reader> {
         switch (level_) {
         case level::members: return close_members();
         case level::operation:
-            if (!named_) return fault("an operation is {\"Create\": ...} or the like.");
+            if (!named_)
+                return fault(
+                    "an operation must have a member \"Create\", \"Delete\" or \"Update\".");
             named_ = false;
             level_ = level::list;
             return true;
@@ -96,7 +98,7 @@ class segment_reader : public strict_reader<segment_reader> {
         return true;
     }
 
-    // operations[3].Update.timestamp
+    // Such as operations[3].Update.timestamp.
     std::string path() const {
         if (level_ == level::document || level_ == level::root) return {};
         std::string where = "operations";
@@ -112,14 +114,16 @@ class segment_reader : public strict_reader<segment_reader> {
     enum class level : std::uint8_t { document, root, list, operation, members };
 
     bool open_operation() {
-        if (out_.size() >= limits_.operations_max) return fault("there are too many of them.");
+        if (out_.size() >= limits_.operations_max) return fault("too many operations.");
         out_.emplace_back();
         level_ = level::operation;
         return true;
     }
 
     bool take_form(std::string_view name) {
-        if (named_) return fault("an operation has one member, \"Create\" or the like.");
+        if (named_)
+            return fault(
+                "an operation must have one member: \"Create\", \"Delete\" or \"Update\".");
         for (const form& f : forms) {
             if (f.name != name) continue;
             out_.back().kind = f.kind;
@@ -142,14 +146,14 @@ class segment_reader : public strict_reader<segment_reader> {
 
     bool take_uuid(std::string_view text) {
         const std::optional<uuid> id = parse_uuid(text);
-        if (!id) return fault("this is not a UUID.");
+        if (!id) return fault("must be a UUID.");
         out_.back().uuid = *id;
         return true;
     }
 
     bool take_timestamp(std::string_view text) {
         const std::optional<precise_time> at = parse_precise_rfc3339(text);
-        if (!at) return fault("this is not an RFC 3339 time between the years 1678 and 2261.");
+        if (!at) return fault("must be an RFC 3339 time between the years 1678 and 2261.");
         out_.back().at = *at;
         return true;
     }
@@ -168,9 +172,9 @@ class segment_reader : public strict_reader<segment_reader> {
     const segment_limits& limits_;
     std::vector<operation>& out_;
     level level_ = level::document;
-    bool listed_ = false;     // "operations" was there
-    bool named_ = false;      // this operation's "Create" or the like was
-    bool in_member_ = false;  // `member_` is what comes next
+    bool listed_ = false;     // "operations" was read
+    bool named_ = false;      // this operation's "Create" or the like was read
+    bool in_member_ = false;  // `member_` is the one whose value comes next
     member member_ = uuid_member;
     unsigned seen_ = 0;  // members of this operation
 };

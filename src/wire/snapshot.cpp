@@ -13,7 +13,7 @@
 namespace callsign::wire {
 namespace {
 
-// {U:{ and one more, which has no place, and is refused with where it is.
+// {U:{ and one more level, so that an error there gets its path.
 constexpr std::size_t snapshot_depth_max = 3;
 
 class snapshot_reader : public strict_reader<snapshot_reader> {
@@ -60,7 +60,7 @@ class snapshot_reader : public strict_reader<snapshot_reader> {
     }
 
   private:
-    // `property`: its name was read, its value was not.
+    // `property`: its name was read, but not its value.
     enum class level : std::uint8_t { document, root, task, property };
 
     bool take_uuid(std::string_view name) {
@@ -68,12 +68,12 @@ class snapshot_reader : public strict_reader<snapshot_reader> {
         const std::optional<uuid> id = parse_uuid(name);
         if (!id) return fault("a task's name must be a UUID.");
         at_ = id;
-        if (out_.contains(*id)) return fault("this task is there twice.");
-        return out_.size() < limits_.tasks_max || fault("there are too many tasks.");
+        if (out_.contains(*id)) return fault("duplicate task.");
+        return out_.size() < limits_.tasks_max || fault("too many tasks.");
     }
 
-    // Sorted at once: put in one by one, a hundred thousand properties of one task would be moved
-    // five billion times.
+    // Sorts all properties at once: inserted one by one, a hundred thousand properties of a task
+    // would move five billion times.
     bool keep_task() {
         const auto by_name = [](const auto& a, const auto& b) { return a.first < b.first; };
         std::sort(properties_.begin(), properties_.end(), by_name);
@@ -92,8 +92,8 @@ class snapshot_reader : public strict_reader<snapshot_reader> {
     const snapshot_limits& limits_;
     task_map& out_;
     level level_ = level::document;
-    std::optional<uuid> at_;    // the task whose properties come
-    bool in_property_ = false;  // and one of them is read
+    std::optional<uuid> at_;    // the task whose properties are read
+    bool in_property_ = false;  // a property of it is read
     std::vector<std::pair<std::string, std::string>> properties_;
 };
 
@@ -108,16 +108,16 @@ struct inflater {
 
 using inflated = std::variant<std::string, malformed>;
 
-// One zlib stream and nothing after it.
+// Expects one zlib stream and nothing after it.
 inflated inflate_all(std::string_view packed, std::size_t bytes_max) {
     inflater in;
-    // Only read, but zlib's member is not const.
+    // Not written, but zlib's member is not const.
     in.stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
     in.stream.avail_in = static_cast<uInt>(packed.size());
     std::string out;
     std::size_t used = 0;
     for (int status = Z_OK; status != Z_STREAM_END;) {
-        // One byte more than there may be, to tell too much from just enough.
+        // One byte more than the maximum, to detect an excess.
         const std::size_t size = std::min(bytes_max + 1, std::max<std::size_t>(4096, used * 2));
         if (used == size) return malformed{"The snapshot is too large when inflated."};
         out.resize(size);
@@ -128,11 +128,12 @@ inflated inflate_all(std::string_view packed, std::size_t bytes_max) {
         const bool starved = status == Z_BUF_ERROR || (status == Z_OK && in.stream.avail_out > 0);
         if (starved) return malformed{"The snapshot's zlib stream ends too early."};
         if (status != Z_OK && status != Z_STREAM_END) {
-            return malformed{"The snapshot is not a sound zlib stream."};
+            return malformed{"The snapshot is not a valid zlib stream."};
         }
     }
     if (used > bytes_max) return malformed{"The snapshot is too large when inflated."};
-    if (in.stream.avail_in > 0) return malformed{"Something follows the snapshot's zlib stream."};
+    if (in.stream.avail_in > 0)
+        return malformed{"Unexpected data follows the snapshot's zlib stream."};
     out.resize(used);
     return out;
 }

@@ -1,8 +1,8 @@
 #pragma once
-// What the readers of segments and of snapshots share: a handler of Boost.JSON's push parser that
-// stops at the first fault and says where it is. A reader derives from it and has `open_object`,
-// `open_array`, `close_object`, `close_array`, `take_key`, `take_text` and `take_null`, each true
-// or `fault(...)`, and `path`.
+// Common part of the readers of segments and snapshots: a handler of Boost.JSON's push parser that
+// stops at the first error and reports its position. A reader derives from it and defines
+// `open_object`, `open_array`, `close_object`, `close_array`, `take_key`, `take_text` and
+// `take_null`, each of which returns true or `fault(...)`, and `path`.
 
 #include "fault.hpp"
 
@@ -21,7 +21,7 @@ class strict_reader {
   public:
     using error_code = boost::json::error_code;
 
-    // The input as a whole is bounded before it comes here.
+    // The size of the whole input is limited by the caller.
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
@@ -58,7 +58,7 @@ class strict_reader {
     bool on_comment_part(std::string_view, error_code&) { return true; }
     bool on_comment(std::string_view, error_code&) { return true; }
 
-    // Empty: none so far.
+    // Empty: no error so far.
     const std::string& found() const noexcept { return fault_; }
 
   protected:
@@ -68,12 +68,12 @@ class strict_reader {
         fault_.append(why);
         return false;
     }
-    bool misplaced() { return fault("a value of this kind has no place here."); }
+    bool misplaced() { return fault("unexpected type of value."); }
     bool unknown(std::string_view name) {
-        return fault(std::string("\"").append(shortened(name)).append("\" is not known here."));
+        return fault(std::string("\"").append(shortened(name)).append("\" is unknown."));
     }
     bool twice(std::string_view name) {
-        return fault(std::string("\"").append(shortened(name)).append("\" is there twice."));
+        return fault(std::string("\"").append(shortened(name)).append("\" is given twice."));
     }
 
   private:
@@ -88,18 +88,18 @@ class strict_reader {
         pieces_.append(rest);
         return pieces_;
     }
-    // The parser wants an error code to stop; which one is of no importance.
+    // The parser needs some error code to stop.
     static bool go_on(bool good, error_code& ec) {
         if (!good) ec = boost::json::error::extra_data;
         return good;
     }
 
-    std::string pieces_;  // of a key or a string with escapes in it
+    std::string pieces_;  // parts of a key or string that has escapes
     std::string fault_;
 };
 
-// Reads `json` with a Reader made of `arguments`: empty, or what is wrong. Deeper nesting than
-// `depth_max` is not followed.
+// Reads `json` with a Reader constructed from `arguments`. Returns the error, or an empty text.
+// Nesting deeper than `depth_max` is an error.
 template <class Reader, class... Arguments>
 std::string read_strictly(std::string_view json, std::size_t depth_max, Arguments&&... arguments) {
     boost::json::parse_options options;
@@ -109,8 +109,7 @@ std::string read_strictly(std::string_view json, std::size_t depth_max, Argument
     const std::size_t used = parser.write_some(false, json.data(), json.size(), ec);
     if (!ec && used < json.size()) ec = boost::json::error::extra_data;
     if (!ec || !parser.handler().found().empty()) return parser.handler().found();
-    return "This is not well-formed JSON: " + ec.message() + " at byte " + std::to_string(used) +
-           ".";
+    return "Malformed JSON: " + ec.message() + " at byte " + std::to_string(used) + ".";
 }
 
 }  // namespace callsign::wire

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t name_bytes_max = 255;
 
-// "pending, completed or recurring"
+// Returns "pending, completed or recurring".
 std::string one_of(std::span<const std::string_view> words) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -40,7 +40,6 @@ void task_fields::fault(std::string field, std::string_view code, std::string de
 
 // ---- kinds of values ----
 
-// Text of one line or more, which must be there.
 bool task_fields::is_text(const std::string& text, std::string_view field) {
     return is_good(fault_of_text(text), field);
 }
@@ -64,7 +63,7 @@ std::optional<std::int64_t> task_fields::seconds_of(const google::protobuf::Time
     return std::nullopt;
 }
 
-// As it is shown, or as it is kept: in seconds since the epoch.
+// Accepts the form that is shown and the form that is stored, seconds since the epoch.
 void task_fields::read_instant_text(const std::string& name, const std::string& text,
                                     const std::string& field) {
     std::int64_t seconds = 0;
@@ -141,7 +140,7 @@ std::vector<task_ref> task_fields::read_depends(const list<std::string>& refs,
             fault(element("depends", i), "malformed-task-ref",
                   "Must be a UUID or a key such as SYN-42.");
         } else if (self && *ref == task_ref{*self}) {
-            fault(element("depends", i), "invalid", "A task cannot depend on itself.");
+            fault(element("depends", i), "invalid", "Must not be the task itself.");
         } else {
             depends.push_back(std::move(*ref));
         }
@@ -160,8 +159,7 @@ std::optional<std::int64_t> task_fields::read_entry(const google::protobuf::Time
     return std::nullopt;
 }
 
-// An annotation is named by its second, so the later one of a second moves to the next, as
-// Taskwarrior does it.
+// The second identifies an annotation, so a later one moves to the next, as in Taskwarrior.
 void task_fields::read_annotations(const list<v1::Annotation>& annotations) {
     if (!is_few(static_cast<std::size_t>(annotations.size()), "annotations")) return;
     for (int i = 0; i < annotations.size(); ++i) {
@@ -188,12 +186,12 @@ void task_fields::read_attributes(const google::protobuf::Map<std::string, std::
             fault(where, "too-long", "A name must have at most 255 bytes.");
         } else if (!names::is_well_formed(name)) {
             fault(where, "malformed",
-                  "A name is a lower-case letter, then lower-case letters, digits, '_', '.' and "
-                  "'-'.");
+                  "A name must be a lower-case letter, then lower-case letters, digits, '_', '.' "
+                  "and '-'.");
         } else if (is_owned(name)) {
             fault(where, "invalid", "This attribute belongs to another field.");
         } else if (out_.contains(name)) {
-            fault(where, "invalid", "It is given in a field of its own as well.");
+            fault(where, "invalid", "Must not also be set in its own field.");
         } else if (is_instant_name(name)) {
             read_instant_text(name, value, where);
         } else if ((value.empty() || is_text(value, where)) &&

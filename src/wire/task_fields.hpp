@@ -1,6 +1,6 @@
 #pragma once
-// The fields that creations and edits of tasks share: from their messages to TaskChampion's
-// attributes, with every fault named. Their bounds are in wire/convert.hpp.
+// The fields that creations and edits share: conversion to TaskChampion's attributes; every error
+// is reported. Limits: see wire/convert.hpp.
 
 #include "callsign/v1/callsign.pb.h"
 
@@ -35,22 +35,22 @@ inline constexpr std::array instant_fields{
     instant_field<Message>{"entry", &Message::has_entry, &Message::entry},
 };
 
-// Reads field by field into `out`. Both outlive it.
+// Reads field by field into `out`. `out` and `found` must outlive it.
 class task_fields {
   public:
     template <class Element>
     using list = google::protobuf::RepeatedPtrField<Element>;
 
-    // Entries of one list or map.
+    // Maximum of entries in a list or map.
     static constexpr int entries_max = 100;
 
-    // `key_attribute` is the server's own; it outlives this.
+    // `key_attribute` must outlive it.
     task_fields(attributes& out, faults& found, std::string_view key_attribute)
         : out_(out), found_(found), key_attribute_(key_attribute) {}
 
-    // Must not be empty.
+    // Requires a text that is not empty.
     void read_description(const std::string& text);
-    // Empty: not given, which is no fault.
+    // Empty: not given, which is no error.
     void read_name(const char* field, const std::string& name);
     void read_status(std::string_view status, std::span<const std::string_view> known);
     template <class Message>
@@ -60,11 +60,11 @@ class task_fields {
         }
     }
     void read_tags(const list<std::string>& tags);
-    // Sorted by their text and each once: which tasks are named matters, not how often.
+    // Sorted by text and without repetitions, which have no meaning.
     std::vector<task_ref> read_depends(const list<std::string>& refs,
                                        const std::optional<uuid>& self);
     void read_annotations(const list<v1::Annotation>& annotations);
-    // The second that an annotation is named by; nullopt: there is a fault.
+    // Returns the second that identifies an annotation; nullopt: an error was reported.
     std::optional<std::int64_t> read_entry(const google::protobuf::Timestamp& entry,
                                            const std::string& field);
     bool is_text(const std::string& text, std::string_view field);
@@ -88,7 +88,7 @@ class task_fields {
     std::string_view key_attribute_;
 };
 
-// "list[3]"
+// Returns "list[3]".
 std::string element(std::string_view list, int index);
 
 }  // namespace callsign::wire

@@ -6,7 +6,7 @@
 
 namespace callsign::wire {
 
-// What a Timestamp may hold, by its own definition.
+// Whether the Timestamp is valid by protobuf's definition.
 inline bool is_timestamp(const google::protobuf::Timestamp& at) noexcept {
     return is_instant_in_seconds(at.seconds()) && at.nanos() >= 0 && at.nanos() < 1'000'000'000;
 }

@@ -1,6 +1,6 @@
-// Goal: no source includes what its room may not know. Method: the rooms are taken from the lines
-// of CMakeLists.txt, which name each room's folder, its doors and the rooms it may include; every
-// #include of every source is held against them.
+// Goal: every include is a declared dependency. Method: CMakeLists.txt declares each module's
+// folder, its public headers and the modules it may include; every #include of every source is
+// compared with these declarations.
 
 #include "rooms.hpp"
 
@@ -27,13 +27,13 @@ const room* owner_of(const std::vector<room>& rooms, const std::string& header) 
     return nullptr;
 }
 
-// From schema/proto.
+// Generated from schema/proto.
 bool is_generated(const std::string& include) {
     return include.ends_with(".pb.h");
 }
 
-// Libraries that only those may include who link them: how an include begins, and any of what must
-// be among the deps then.
+// Headers of libraries: the beginning of an include, and the dependencies of which the module must
+// declare at least one.
 const std::vector<std::pair<std::string, std::set<std::string>>>& libraries() {
     static const std::vector<std::pair<std::string, std::set<std::string>>> all{
         {"sqlite3", {"SQLite::SQLite3"}},
@@ -54,11 +54,11 @@ const std::vector<std::pair<std::string, std::set<std::string>>>& libraries() {
     return all;
 }
 
-// Empty: the include is allowed.
+// Returns an empty string for an allowed include, otherwise the error.
 std::string fault_of(const std::vector<room>& rooms, const room& from, const std::string& include) {
     if (include.starts_with("callsign/") && !is_generated(include)) {
         const room* const to = owner_of(rooms, include.substr(9));
-        if (to == nullptr) return "no room has this door";
+        if (to == nullptr) return "no module has this public header";
         const bool is_known = to->name == from.name || from.deps.contains("callsign_" + to->name);
         return is_known ? "" : from.name + " may not include " + to->name;
     }
@@ -67,12 +67,12 @@ std::string fault_of(const std::vector<room>& rooms, const room& from, const std
         const bool is_linked = std::any_of(any.begin(), any.end(), [&](const std::string& each) {
             return from.deps.contains(each);
         });
-        return is_linked ? "" : from.name + " does not link what has it";
+        return is_linked ? "" : from.name + " does not link the library";
     }
     return {};
 }
 
-// The includes of a source as they stand there: <...> and "...".
+// Returns the includes of a source with their form: true for "...", false for <...>.
 std::vector<std::pair<bool, std::string>> includes_of(const fs::path& source) {
     static const std::regex line(R"re(^#include ([<"])([^>"]+)[>"])re");
     std::vector<std::pair<bool, std::string>> all;
@@ -84,7 +84,7 @@ std::vector<std::pair<bool, std::string>> includes_of(const fs::path& source) {
     return all;
 }
 
-TEST(arrows, no_source_includes_what_its_room_may_not_know) {
+TEST(arrows, every_include_is_a_declared_dependency) {
     const auto rooms = rooms_of_the_house();
     ASSERT_GT(rooms.size(), 12u);
     std::size_t seen = 0;
@@ -104,14 +104,14 @@ TEST(arrows, no_source_includes_what_its_room_may_not_know) {
                 const bool is_inside = fs::exists(source.parent_path() / include) ||
                                        fs::exists(root / r.folder / include);
                 EXPECT_TRUE(is_inside)
-                    << source << " includes \"" << include << "\", which is not in its room";
+                    << source << " includes \"" << include << "\", which is not in its module";
             }
         }
     }
     EXPECT_GT(seen, 500u);
 }
 
-TEST(arrows, every_source_is_in_a_room) {
+TEST(arrows, every_public_header_belongs_to_a_module) {
     const auto rooms = rooms_of_the_house();
     const fs::path doors = root / "include/callsign";
     for (const fs::path& header : sources_in(doors)) {
@@ -119,7 +119,7 @@ TEST(arrows, every_source_is_in_a_room) {
     }
 }
 
-TEST(arrows, an_include_that_crosses_them_is_found) {
+TEST(arrows, an_undeclared_include_is_found) {
     std::istringstream lines(
         "base|src/base|base|OpenSSL::Crypto\n"
         "store_sqlite|src/store/sqlite|store/sqlite.hpp|callsign_base,SQLiteCpp\n"
@@ -139,14 +139,14 @@ TEST(arrows, an_include_that_crosses_them_is_found) {
 
 // ---- hash tables ----
 
-// A source without its comments, each run of blanks one blank.
+// Returns a source's code without comments, with each sequence of blanks as one blank.
 std::string code_of(std::istream& in) {
     std::string code;
     for (std::string line; std::getline(in, line);) code += line.substr(0, line.find("//")) + ' ';
     return std::regex_replace(code, std::regex(R"(\s+)"), " ");
 }
 
-// The hash tables of `code`, as they are declared: `unordered_map<account_id, series>`.
+// Returns the hash tables declared in `code`, such as `unordered_map<account_id, series>`.
 std::vector<std::string> tables_in(const std::string& code) {
     std::vector<std::string> all;
     const std::string_view begin = "unordered_";
@@ -165,8 +165,8 @@ std::vector<std::string> tables_in(const std::string& code) {
     return all;
 }
 
-// What nobody outside chooses: ids that the server draws itself, and pointers. All else has a hash
-// with a key of the process, as it is, in an order, or is named below.
+// Keys that no client can choose: IDs that the server generates, and pointers. Any other table
+// needs a hash keyed per process, an order, or an entry in exceptions().
 bool is_safe(const std::string& table) {
     static const std::regex own(
         R"(^unordered_\w+<(const )?(account_id|series_id|slot_id|payer|[\w:]+ ?\*)[,>])");
@@ -174,13 +174,13 @@ bool is_safe(const std::string& table) {
     return std::regex_search(table, own) || std::regex_search(table, keyed);
 }
 
-// Others that are no choice of a client's, and why.
+// Other tables whose keys no client can choose, with the reason.
 const std::map<std::string, std::string>& exceptions() {
     static const std::map<std::string, std::string> all{
         {"unordered_map<digest, principal, digest_hash>",
-         "SHA-256 of tokens, which the server draws; unknown ones are not remembered"},
+         "SHA-256 of tokens, which the server generates; unknown ones are not cached"},
         {"unordered_map<std::string_view, std::unique_ptr<route_metrics>>",
-         "names of routes, which the code has"},
+         "names of routes, which are constants of the code"},
     };
     return all;
 }
@@ -200,7 +200,7 @@ TEST(tables, what_others_choose_is_hashed_with_a_key) {
                 }
                 EXPECT_TRUE(is_safe(table)) << source << " has " << table << ": see keyed_hash.hpp";
             }
-            // The hashes themselves: those of text and of UUIDs, which everybody can reckon with.
+            // Unkeyed hashes of text and UUIDs, whose collisions a client can compute.
             static const std::regex open_hash(
                 R"((std|boost)::hash<(const )?(std::(string|string_view)|uuid|address_bytes|digest)>)");
             EXPECT_FALSE(std::regex_search(code, open_hash))
@@ -208,7 +208,7 @@ TEST(tables, what_others_choose_is_hashed_with_a_key) {
         }
     }
     EXPECT_GT(seen, 30u);
-    EXPECT_EQ(excepted.size(), exceptions().size()) << "an exception of what is no more";
+    EXPECT_EQ(excepted.size(), exceptions().size()) << "an exception without a table";
 }
 
 TEST(tables, one_without_a_key_is_found) {
@@ -236,13 +236,13 @@ TEST(tables, one_without_a_key_is_found) {
 
 // ---- coroutines ----
 
-// The statements of `code` with a co_await that may be passed over: behind &&, || or ?. GCC 12
+// Returns the statements of `code` with a co_await that may be skipped: behind &&, || or ?. GCC 12
 // miscompiles some of these.
 std::vector<std::string> passed_over_in(const std::string& code) {
     std::vector<std::string> all;
     for (std::size_t at = 0; (at = code.find("co_await ", at)) != std::string::npos; ++at) {
-        int closed = 0;          // parentheses that what is before it has to itself
-        bool is_beside = false;  // another argument of a call, or the like
+        int closed = 0;          // depth of parentheses that close before it
+        bool is_beside = false;  // in a later argument of the same call
         for (std::size_t back = at; back-- > 0;) {
             const char c = code[back];
             if (c == ';' || c == '{' || c == '}') break;
@@ -272,7 +272,8 @@ TEST(coroutines, nothing_is_awaited_where_it_may_be_passed_over) {
             const std::string code = code_of(in);
             if (code.find("co_await ") != std::string::npos) ++seen;
             for (const std::string& statement : passed_over_in(code)) {
-                ADD_FAILURE() << source << ": await it in an if of its own: " << statement;
+                ADD_FAILURE() << source
+                              << ": move the co_await into a separate statement: " << statement;
             }
         }
     }
@@ -285,7 +286,7 @@ TEST(coroutines, one_that_may_be_passed_over_is_found) {
         "if (d || !co_await e()) f();\n"
         "g = (h && i(j(1), co_await k()));\n"
         "auto l = m ? co_await n : co_await o;\n"
-        // These are not.
+        // Allowed:
         "if (a && (b || c)) co_await d(e ? f : g);\n"
         "auto&& h = co_await i(j && k, l) && m;\n"
         "n(o && p, co_await q());\n"
@@ -296,7 +297,7 @@ TEST(coroutines, one_that_may_be_passed_over_is_found) {
                                         "? co_await n : co_await o"}));
 }
 
-// The rows of the table of what can happen between two servers are tests, and the tests are rows.
+// The scenarios documented for remote accounts are exactly the tests of the suite `between`.
 TEST(documents, each_thing_between_two_servers_is_a_test) {
     const auto text_of = [](const char* name) {
         std::ifstream in(fs::path(CALLSIGN_SOURCE_DIR) / name);
@@ -309,7 +310,8 @@ TEST(documents, each_thing_between_two_servers_is_a_test) {
         }
         return names;
     };
-    const auto rows = names_in(text_of("docs/elsewhere.md"), std::regex(R"(\n\| `([a-z_]+)` \|)"));
+    const auto rows =
+        names_in(text_of("docs/remote-accounts.md"), std::regex(R"(\n\| `([a-z_]+)` \|)"));
     const auto tests = names_in(text_of("tests/unit/engine/between_two_servers_test.cpp"),
                                 std::regex(R"(TEST_F\(between, ([a-z_]+)\))"));
     EXPECT_FALSE(rows.empty());

@@ -1,8 +1,8 @@
-// Goal: no two sources that are compiled as one have one name for two things. In a unity build an
-// unnamed namespace is that of all the sources of a batch, so a second function of a name is an
-// overload of the first, or takes its place without a word when the batches change. Method: each
-// source's tokens are read, and what is declared right inside of an unnamed namespace, or `static`
-// outside of classes, is collected by room.
+// Goal: no two sources of a unity build declare the same internal name. The sources of a batch
+// share one unnamed namespace, so a second function of a name overloads the first, or silently
+// replaces it when the batches change. Method: the test reads the tokens of each source and
+// collects, per module, declarations directly inside an unnamed namespace and `static` ones outside
+// classes.
 
 #include "rooms.hpp"
 
@@ -20,8 +20,8 @@
 namespace callsign::arrows {
 namespace {
 
-// Identifiers, numbers and single punctuation marks; `::` is one. No comments, no lines of the
-// preprocessor, and of literals only the quotes.
+// Returns identifiers, numbers and single punctuation marks; `::` is one token. Omits comments and
+// preprocessor lines, and the contents of literals between their quotes.
 std::vector<std::string> tokens_of(const std::string& code) {
     static const std::regex token(
         R"re(//[^\n]*|/\*[^]*?\*/|(^|\n)[ ]*#(\\\n|[^\n])*)re"
@@ -41,14 +41,14 @@ bool is_identifier(const std::string& token) {
     return std::isalpha(static_cast<unsigned char>(token[0])) != 0 || token[0] == '_';
 }
 
-// The name that a declaration gives to something, of its tokens up to its `;` or `{`.
+// Returns the name that a declaration introduces, from its tokens up to `;` or `{`.
 std::optional<std::string> name_in(const std::vector<std::string>& declaration) {
     static const std::set<std::string> kinds{"struct", "class", "union", "enum"};
     std::size_t at = 0;
     const auto token = [&](std::size_t i) {
         return i < declaration.size() ? declaration[i] : std::string();
     };
-    // What stands in the brackets that open here is no name.
+    // Skips the contents of brackets, which declare no name.
     const auto pass = [&](const char* open, const char* close) {
         int depth = 0;
         do {
@@ -64,7 +64,7 @@ std::optional<std::string> name_in(const std::vector<std::string>& declaration) 
     if (token(at) == "using")
         return token(at + 2) == "=" ? std::optional(token(at + 1)) : std::nullopt;
     if (token(at) == "concept") return token(at + 1);
-    // A second namespace alias that says something else does not compile.
+    // The compiler rejects conflicting namespace aliases.
     if (token(at) == "namespace") return std::nullopt;
     if (token(at) == "requires") {
         ++at;
@@ -73,7 +73,7 @@ std::optional<std::string> name_in(const std::vector<std::string>& declaration) 
     if (kinds.contains(token(at))) {
         ++at;
         if (kinds.contains(token(at))) ++at;
-        // `struct x y = ...` is rare enough to be written otherwise.
+        // Not supported: `struct x y = ...`. It is rare enough to be avoided.
         return token(at).empty() ? std::nullopt : std::optional(token(at));
     }
     std::optional<std::string> name;
@@ -86,7 +86,7 @@ std::optional<std::string> name_in(const std::vector<std::string>& declaration) 
         }
         if (each == "(" || each == "=" || each == "[") break;
         if (is_identifier(each)) {
-            // x::y is defined elsewhere.
+            // x::y is defined in another namespace or class.
             name = token(at + 1) == "(" && at > 0 && token(at - 1) == "::" ? std::nullopt
                                                                            : std::optional(each);
         }
@@ -95,7 +95,7 @@ std::optional<std::string> name_in(const std::vector<std::string>& declaration) 
     return name;
 }
 
-// What `code` names for itself alone.
+// Returns the internal names that `code` declares.
 std::set<std::string> own_names_in(const std::string& code) {
     enum class kind { unnamed, named, other };
     std::vector<kind> open;
@@ -124,7 +124,7 @@ std::set<std::string> own_names_in(const std::string& code) {
                 take();
                 open.push_back(kind::other);
             }
-            // Of `= {` and of a member's initializers nothing is left to be named.
+            // The rest of `= {` and of a member initializer declares no name.
             if (is_outside_of_all()) declaration.clear();
             continue;
         }
@@ -147,7 +147,7 @@ std::set<std::string> own_names_in(const std::string& code) {
     return names;
 }
 
-// Each name that more than one source of those below `folder` has for itself, and which they are.
+// Returns each internal name that several sources below `folder` declare, with those sources.
 std::vector<std::string> names_twice_in(const fs::path& folder) {
     std::map<std::string, std::vector<std::string>> sources_of;
     for (const fs::path& source : sources_in(folder)) {
@@ -167,7 +167,7 @@ std::vector<std::string> names_twice_in(const fs::path& folder) {
     return all;
 }
 
-TEST(names, no_two_sources_of_a_room_have_one_name_for_two_things) {
+TEST(names, no_two_sources_of_a_module_have_one_name_for_two_things) {
     std::size_t seen = 0;
     for (const room& r : rooms_of_the_house()) {
         for (const std::string& each : names_twice_in(root / r.folder)) {

@@ -1,5 +1,5 @@
 #pragma once
-// The rooms, as the lines of CMakeLists.txt name them, and their sources.
+// The modules as declared in CMakeLists.txt, and their sources.
 
 #include <filesystem>
 #include <fstream>
@@ -14,12 +14,12 @@ namespace fs = std::filesystem;
 
 struct room {
     std::string name;
-    std::string folder;              // of its sources, from the root of the repository
+    std::string folder;              // of the sources, relative to the root of the repository
     std::vector<std::string> doors;  // public headers: a folder or a file below include/callsign
-    std::set<std::string> deps;      // rooms and libraries
+    std::set<std::string> deps;      // modules and libraries
 };
 
-// As CMake has written them: name|folder|door,door|dep,dep
+// Parses CMake's lines: name|folder|header,header|dependency,dependency
 inline std::vector<room> read_rooms(std::istream& in) {
     const auto list = [](const std::string& text) {
         std::vector<std::string> all;

@@ -1,4 +1,4 @@
-// Tokens and devices, by which an account is opened: what every store must do.
+// Store contract: tokens and devices.
 
 #include "store_contract.hpp"
 #include "support/counted_ids.hpp"
@@ -32,7 +32,7 @@ TEST_P(store_contract, a_token_says_when_it_expires) {
     EXPECT_EQ(tokens::of(*tx, account)[0].expires_at, t0 + milliseconds{5});
 }
 
-TEST_P(store_contract, tokens_that_have_ended_are_forgotten_the_oldest_first) {
+TEST_P(store_contract, ended_tokens_are_removed_the_oldest_first) {
     const auto one = make_account("one");
     const auto two = make_account("two");
     std::vector<token_id> made;
@@ -60,12 +60,12 @@ TEST_P(store_contract, tokens_that_have_ended_are_forgotten_the_oldest_first) {
     write([&](write_tx& tx) {
         EXPECT_EQ(tokens::count(tx, one), 2);
         EXPECT_EQ(tokens::count(tx, two), 1);
-        // Not the id of one that was there.
+        // IDs are not reused.
         EXPECT_GT(tokens::put(tx, one, "t", token_scope::read, sha256("1"), t0), made.back());
     });
 }
 
-TEST_P(store_contract, tokens_open_until_they_are_revoked) {
+TEST_P(store_contract, tokens_are_valid_until_they_are_revoked) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {
         tokens::put(tx, std::nullopt, "operator", token_scope::admin, sha256("root"), t0);
@@ -100,10 +100,10 @@ TEST_P(store_contract, a_token_says_of_what_kind_its_account_is) {
     EXPECT_EQ(tokens::find_principal(*tx, sha256("operator"))->mode, account_mode::managed);
 }
 
-TEST_P(store_contract, a_client_id_opens_its_account) {
+TEST_P(store_contract, a_client_id_gives_access_to_its_account) {
     const auto id = write([](write_tx& tx) {
         const auto made = put_opaque(tx, "sealed", client_a);
-        EXPECT_EQ(devices::find(tx, client_a)->account, made);  // its own writes are seen
+        EXPECT_EQ(devices::find(tx, client_a)->account, made);  // its own writes are visible
         return made;
     });
     if (GetParam().durable) reopen();
@@ -135,7 +135,7 @@ TEST_P(store_contract, devices_have_names_and_keys_and_can_be_revoked) {
         return made;
     });
     write([&](write_tx& tx) { devices::revoke(tx, laptop, t0 + milliseconds{7}); });
-    // The name is free again.
+    // The name is available again.
     write([&](write_tx& tx) {
         devices::put(
             tx, {.client_id = uuid_of(903), .account = id, .name = "laptop", .sealed_key = "new"});
@@ -180,7 +180,7 @@ TEST_P(store_contract, a_device_is_expected_back_after_a_restore) {
     EXPECT_EQ(devices::of(*store_->begin_read(), account)[1].resync, (resync{7, state::returned}));
 }
 
-// A writer may remember whom it has asked for; each write of a device or its account is seen.
+// Writers may cache devices and accounts; every write must invalidate the cache.
 TEST_P(store_contract, a_device_is_as_it_was_last_written) {
     const auto home = make_account();
     const auto sealed = write([](write_tx& tx) { return put_opaque(tx, "sealed", uuid_of(950)); });
@@ -197,7 +197,7 @@ TEST_P(store_contract, a_device_is_as_it_was_last_written) {
                std::to_string(static_cast<int>(d->state)) + (d->revoked_at ? ", revoked" : "") +
                (d->resync ? ", from " + std::to_string(d->resync->from) : "");
     };
-    // Asked for before and behind a change that is kept, and one that is not.
+    // Reads the device before and after a committed change and a dropped one.
     const auto changes = [&](const uuid& client, const std::string& to, const auto& change) {
         SCOPED_TRACE(to);
         const auto was = told(*store_->begin_read(), client);
@@ -274,7 +274,7 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     EXPECT_EQ(laptop.created_at, now);
     EXPECT_FALSE(laptop.revoked_at);
 
-    // What is refused was refused before, and has written nothing.
+    // A rejected command was predicted by foresee_create_device, and has written nothing.
     const auto refused = [&](const create_device& c) {
         const bool foretold = rules::read(*store_->begin_read(),
                                           foresee_create_device{c.account, c.name, c.client_id})
@@ -307,12 +307,13 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     };
     EXPECT_TRUE(nothing({other, laptop.id}));
     EXPECT_TRUE(nothing({home, device_id{1'000'000}}));
-    // An opaque account's client id is its way in.
+    // The client ID of an opaque account gives access to it and cannot be revoked.
     const device_id way_in = devices::find(*store_->begin_read(), uuid_of(950))->id;
     EXPECT_TRUE(std::holds_alternative<account_is_opaque>(run(revoke_device{sealed, way_in})));
     EXPECT_FALSE(devices::find(*store_->begin_read(), uuid_of(950))->revoked_at);
 
-    // A revoked one makes room and leaves its name, but keeps its client id.
+    // A revoked device does not count towards the maximum and frees its name, but keeps its client
+    // ID.
     if (GetParam().durable) reopen();
     EXPECT_TRUE(std::holds_alternative<client_id_taken>(refused(wanted(home, "laptop", 951))));
     create_device again = wanted(home, "laptop", 955);

@@ -1,4 +1,4 @@
-// What other servers answer is held in memory while it comes, and there is one bound for all of it.
+// Goal: the memory of incoming responses from remote servers has one limit for all of them.
 
 #include "net/use_result.hpp"
 #include "support/at_once.hpp"
@@ -31,8 +31,8 @@ using failure = sink_failure::kind;
 using net::use_result;
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-// Answers with a large version that opens with no key, and stops in the middle of it until somebody
-// has hung up.
+// Responds with a large version that no key decrypts, and pauses in the middle of it until a client
+// has closed its connection.
 class stopping_server {
   public:
     stopping_server(asio::io_context& io, bool says_length)
@@ -124,8 +124,8 @@ class answers_room : public ::testing::TestWithParam<bool> {
         {.timeout = 20s, .answer_bytes_max = 4 * MiB, .answers_bytes_max = 5 * MiB}};
 };
 
-// Of two that have half of theirs there is room for one. The other is not read on, and says so.
-TEST_P(answers_room, one_that_finds_none_is_asked_again_when_others_have_been_read) {
+// Memory suffices for one of two half-received responses. The other is aborted and reports `busy`.
+TEST_P(answers_room, one_that_finds_none_is_retried_when_others_have_been_read) {
     const auto one = open(1), other = open(2);
     auto first = asio::co_spawn(io_, one->get_child(uuid{}), asio::use_future);
     auto second = asio::co_spawn(io_, other->get_child(uuid{}), asio::use_future);
@@ -146,8 +146,8 @@ TEST_P(answers_room, one_that_finds_none_is_asked_again_when_others_have_been_re
     EXPECT_EQ(why(again.get()), failure::wrong_secret);
 }
 
-// What an account's server answers is opened on that account's share, and its size is said.
-TEST_P(answers_room, is_opened_on_the_share_of_its_account) {
+// A response is decrypted on its account's share, and the claim contains its size.
+TEST_P(answers_room, is_decrypted_on_the_share_of_its_account) {
     const auto asked = open(1);
     const auto ask = [&] {
         auto answer = asio::co_spawn(io_, asked->get_child(uuid{}), asio::use_future);

@@ -1,4 +1,4 @@
-// The audit log, and secrets that are sealed under another master key.
+// Store contract: the audit log, and re-encryption of secrets with another master key.
 
 #include "store_contract.hpp"
 
@@ -57,8 +57,8 @@ TEST_P(store_contract, actions_are_kept_the_latest_first) {
     EXPECT_TRUE(actions::list(*tx, {}, 10, account_id{account.value + 99}).empty());
 }
 
-// What was noted down of the store that was lost is no other token's.
-TEST_P(store_contract, ids_of_another_instance_are_none_that_the_lost_one_has_given) {
+// IDs recorded by a lost instance are never reused.
+TEST_P(store_contract, ids_of_a_lost_instance_are_not_reused) {
     std::vector<token_id> tokens;
     const auto give = [&](int n) {
         write([&](write_tx& tx) {
@@ -86,7 +86,7 @@ TEST_P(store_contract, actions_that_are_old_go_in_steps) {
         write([&](write_tx& tx) { gone = actions::forget(tx, t0 + milliseconds{before}, limit); });
         return gone;
     };
-    EXPECT_EQ(forget(1, 10), 0) << "as old as that is not older";
+    EXPECT_EQ(forget(1, 10), 0) << "an action of exactly that age is not older";
     EXPECT_EQ(forget(4, 2), 2);
     EXPECT_EQ(forget(4, 2), 1);
     EXPECT_EQ(forget(4, 2), 0);
@@ -94,7 +94,7 @@ TEST_P(store_contract, actions_that_are_old_go_in_steps) {
               (std::vector<std::string>{"laptop 5", "laptop 4"}));
 }
 
-// An account that makes tokens all day pushes out what it did itself, and nothing else.
+// Actions of an account's own tokens displace only other actions of these tokens.
 TEST_P(store_contract, of_an_accounts_own_actions_the_latest_are_kept) {
     const auto account = make_account();
     const actor operators{token_id{1}, "root", {}, ""};
@@ -124,7 +124,7 @@ TEST_P(store_contract, an_action_goes_with_its_transaction) {
 
 // ---- secrets ----
 
-TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
+TEST_P(store_contract, secrets_are_listed_by_kind_and_re_encrypted) {
     const auto account = make_account();
     const auto elsewhere = make_account("elsewhere");
     write([&](write_tx& tx) {
@@ -178,7 +178,7 @@ TEST_P(store_contract, secrets_are_listed_by_kind_and_sealed_anew) {
         return is_done;
     };
     EXPECT_TRUE(reseal(devices[0], "anew"));
-    EXPECT_FALSE(reseal(devices[0], "again")) << "it is not what it was";
+    EXPECT_FALSE(reseal(devices[0], "again")) << "the secret has changed since";
     EXPECT_TRUE(reseal(hooks[0], "hook anew"));
     EXPECT_TRUE(reseal(remotes[0], "remote anew"));
     if (GetParam().durable) reopen();

@@ -1,4 +1,4 @@
-// Chains of versions, open and sealed: what every store must do.
+// Store contract: chains of versions, plain and sealed.
 
 #include "store_contract.hpp"
 
@@ -66,7 +66,7 @@ TEST_P(store_contract, an_edit_keeps_its_time_to_the_nanosecond) {
     EXPECT_EQ(versions::some(*store_->begin_read(), account, 0, 1).front().operations, all);
 }
 
-// ---- chains that devices come to ----
+// ---- chains with devices ----
 
 TEST_P(store_contract, a_version_is_found_by_its_id) {
     const auto id = make_account();
@@ -126,8 +126,8 @@ TEST_P(store_contract, fork_versions_are_kept_for_a_while) {
     });
 }
 
-// Of each account by itself: its oldest go, and the newest stays whatever it is.
-TEST_P(store_contract, fork_versions_stay_within_their_bounds) {
+// Limits per account: the oldest fork versions are removed, and the newest always stays.
+TEST_P(store_contract, fork_versions_stay_within_their_limits) {
     const auto id = make_account();
     const auto other = make_account("other");
     const auto put = [&](account_id account, int n, const forks::bounds& keep,
@@ -183,7 +183,7 @@ TEST_P(store_contract, a_chain_is_shown_a_version_at_a_time) {
     versions::visit(*tx, one, 0, [&](const version& v) {
         seqs.push_back(v.seq);
         EXPECT_EQ(v.parent, std::exchange(parent, v.id));
-        // Other things may be asked meanwhile.
+        // Other queries may run in between.
         EXPECT_TRUE(tasks::find(*tx, one, v.operations.front().uuid));
         EXPECT_EQ(versions::some(*tx, one, v.seq - 1, 1).front().id, v.id);
     });
@@ -272,7 +272,7 @@ TEST_P(store_contract, two_accounts_may_hold_the_same_versions) {
     });
 }
 
-// What a store counts is how it keeps them; that it counts, and nothing twice, is the same.
+// Stores may count bytes differently; they must count all of them, and nothing twice.
 TEST_P(store_contract, an_account_s_bytes_are_those_of_its_versions_and_its_snapshot) {
     const auto stored = [&](account_id id) {
         return accounts::find(*store_->begin_read(), id)->stored_bytes;

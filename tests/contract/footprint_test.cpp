@@ -1,5 +1,5 @@
-// Goal: the rows that frequent commands read are in their footprints (rules/footprint.hpp).
-// Method: the whole server over a store that counts other reads.
+// Goal: the footprints (rules/footprint.hpp) of frequent commands contain the rows that they read.
+// Method: the whole server on a store that counts reads outside footprints.
 
 #include "support/far_store.hpp"
 #include "support/house.hpp"
@@ -19,8 +19,8 @@ using namespace testing;
 using counts = std::map<std::string, int>;
 using verb = boost::beast::http::verb;
 
-// Each request is made once before it is measured, so that its account, series and counter are
-// remembered.
+// Each request runs once before the measurement, so that its account, series and counter are
+// cached.
 class footprints : public ::testing::Test {
   protected:
     footprints()
@@ -56,7 +56,7 @@ class footprints : public ::testing::Test {
     chain_head head(account_id account) { return accounts::head_of(*disk_->begin_read(), account); }
     void forget() { far_.take_reads(); }
 
-    // Exactly these rows and ranges were read since the last call.
+    // Expects exactly these reads of rows and ranges since the previous call.
     void expect_reads(const counts& alone = {}, const counts& scans = {},
                       const counts& in_vain = {}) {
         const auto all = far_.take_reads();
@@ -95,7 +95,7 @@ TEST_F(footprints, of_a_retry) {
     create("again");
     forget();
     create("again");
-    expect_reads({{"tasks task_id", 1}});  // the slot names the task of the receipt
+    expect_reads({{"tasks task_id", 1}});  // the slot refers to the task of the receipt
 }
 
 TEST_F(footprints, of_an_edit) {
@@ -110,7 +110,7 @@ TEST_F(footprints, of_an_edit) {
     }
 }
 
-// Whoever changes a row needs its head.
+// Changing a row needs its head.
 TEST_F(footprints, a_row_that_was_read_is_not_read_again_by_its_id) {
     const uuid its = *parse_uuid("01890000-0000-7000-8000-000000000001");
     {
@@ -167,7 +167,7 @@ TEST_F(synced_footprints, of_a_sync) {
                  {{"fork_versions version_id account_id", 1}});
 }
 
-// A stale sync adds a fork version, and looks at the oldest one only.
+// A stale sync adds a fork version and looks at the oldest one only.
 TEST_F(synced_footprints, of_a_stale_sync_read_one_fork_version) {
     send(made(0));
     send(made(1));
@@ -179,7 +179,7 @@ TEST_F(synced_footprints, of_a_stale_sync_read_one_fork_version) {
     EXPECT_EQ(far_.take_reads().scanned["fork_versions account_id place"], 1);
 }
 
-TEST_F(synced_footprints, of_a_large_sync_are_bounded) {
+TEST_F(synced_footprints, of_a_large_sync_are_limited) {
     std::vector<operation> all;
     for (int n = 0; n < 200; ++n) {
         uuid id{{8, static_cast<std::uint8_t>(n)}};
@@ -222,12 +222,12 @@ TEST_F(footprints, of_a_webhooks_delivery) {
     expect_reads();
 }
 
-TEST_F(footprints, of_an_account_that_lives_elsewhere) {
+TEST_F(footprints, of_a_remote_account) {
     const account_id far = house_.make_account("far", "FAR").id;
     submit(move_there{far, "https://example.org", uuid{{5}}, "sealed", {}});
     submit(take_delivery{.account = far});
     forget();
-    // Creates a task on the remote server and settles it here.
+    // Creates a task on the remote server and settles it in the local store.
     uuid last{};
     const auto make = [&](const std::string& key) {
         forget();

@@ -1,4 +1,4 @@
-// How tasks stood, and accounts whose chain was sealed once: what every store must do.
+// Store contract: task history, and accounts converted from opaque to managed.
 
 #include "store_contract.hpp"
 
@@ -26,9 +26,10 @@ using namespace testing;
 TEST_P(store_contract, a_task_is_found_as_it_stood) {
     const auto account = make_account();
     write([&](write_tx& tx) { make_task(tx, account, 1); });
-    std::map<std::int64_t, std::optional<attributes>> stood;  // none: purged
+    std::map<std::int64_t, std::optional<attributes>> stood;  // nullopt: purged
     stood[1] = tasks::find(*store_->begin_read(), account, uuid_of(1))->attributes;
-    // Small and large changes, names that come and go, the end and a second beginning.
+    // Small and large changes, attributes that are added and removed, a purge and a second
+    // creation.
     std::mt19937 draw(1);
     for (std::int64_t seq = 3; seq < 400; seq += 1 + draw() % 3) {
         auto now = stood.rbegin()->second.value_or(attributes{});
@@ -93,7 +94,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     EXPECT_EQ(purges({}, 1), (rows{{account, 4}}));
     EXPECT_EQ(purges(account, 10), (rows{{other, 4}}));
     write([&](write_tx& tx) {
-        purges::remove(tx, {account, uuid_of(1), 3});  // a later one stays
+        purges::remove(tx, {account, uuid_of(1), 3});  // a later purge stays
         purges::remove(tx, {account, uuid_of(2), 1});
         purges::remove(tx, {account, uuid_of(3), 1});
     });
@@ -133,7 +134,7 @@ TEST_P(store_contract, what_a_purged_task_was_can_be_removed) {
     }
 }
 
-TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
+TEST_P(store_contract, history_expires_from_its_beginning) {
     const auto one = make_account(), two = make_account("two", "TWO");
     write([&](write_tx& tx) {
         make_task(tx, one, 1);
@@ -141,7 +142,7 @@ TEST_P(store_contract, history_is_forgotten_from_its_beginning) {
     });
     const auto at = [](int second) { return t0 + std::chrono::seconds{second}; };
     const auto text = [](int n) { return attributes{{"description", std::to_string(n)}}; };
-    // One's states end at seconds 2, 4, 6, 8; two's only one at 5.
+    // States of account one end at seconds 2, 4, 6 and 8; the only one of account two at 5.
     for (int n = 2; n <= 8; n += 2) {
         write([&](write_tx& tx) { change(tx, one, 1, text(n), false, n, at(n)); });
         if (n == 4) write([&](write_tx& tx) { change(tx, two, 1, text(5), false, 5, at(5)); });
@@ -183,7 +184,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_history) {
               (attributes{{"c", "d"}}));
 }
 
-// What ends a task and what begins it anew are states like any other.
+// The purge of a task and its second creation start states like any other change.
 TEST_P(store_contract, a_purged_task_is_found_as_it_stood) {
     const auto account = make_account(), other = make_account("other", "OTH");
     const attributes first{{"a", "1"}}, second{{"b", "2"}};
@@ -208,11 +209,11 @@ TEST_P(store_contract, a_purged_task_is_found_as_it_stood) {
     }
     EXPECT_EQ(as_of(6).attributes, second);
     EXPECT_EQ(as_of(7).last_seq, 6);
-    // Each account has a history of its own.
+    // Each account has its own history.
     EXPECT_EQ(history::find_as_of(*tx, other, uuid_of(1), 3)->last_seq, 1);
 }
 
-// In a write transaction as in a read one, what it has written itself included.
+// Write transactions see the history as read transactions do, including their own writes.
 TEST_P(store_contract, history_is_seen_where_it_is_written) {
     const auto account = make_account();
     write([&](write_tx& tx) {
@@ -236,8 +237,8 @@ TEST_P(store_contract, history_is_seen_where_it_is_written) {
     EXPECT_EQ(history::find_as_of(*tx, account, uuid_of(1), 9)->last_seq, 2);
 }
 
-// However little is forgotten at a time, in the end it is all that is as old, and no more.
-TEST_P(store_contract, history_is_forgotten_in_steps_as_in_one) {
+// Steps of any size remove the same history in the end: all that is old enough, and no more.
+TEST_P(store_contract, history_expires_in_steps_as_in_one) {
     const auto account = make_account();
     write([&](write_tx& tx) { make_task(tx, account, 1); });
     const auto at = [](int n) { return t0 + milliseconds{n}; };
@@ -327,7 +328,7 @@ TEST_P(store_contract, a_project_goes_from_one_series_to_another) {
         two.project = "ops";
         all_series::update(tx, two, t0);
         EXPECT_EQ(all_series::find_for_project(tx, account, "ops")->id, ids.second);
-        // Back and forth between names that it has had.
+        // Switches between current and former prefixes.
         for (const char* prefix : {"RUN", "TWO", "RUN", "NOW"}) {
             two.prefix = prefix;
             all_series::update(tx, two, t0);
@@ -344,8 +345,8 @@ TEST_P(store_contract, a_project_goes_from_one_series_to_another) {
     EXPECT_EQ(all_series::of(*tx, account).size(), 3u);
 }
 
-// Numbers that are skipped are nobody's, whether before the first or between two.
-TEST_P(store_contract, skipped_numbers_are_found_by_nobody) {
+// Skipped numbers belong to no task, whether they are before the first number or between two.
+TEST_P(store_contract, skipped_numbers_are_not_found) {
     const auto account = make_account();
     const auto series = all_series::default_of(*store_->begin_read(), account)->id;
     write([&](write_tx& tx) {
@@ -378,7 +379,7 @@ TEST_P(store_contract, the_first_of_a_sealed_chain_is_found) {
         const auto first = put_opaque(tx, "a", client_a);
         const auto second = put_opaque(tx, "b", client_b);
         EXPECT_FALSE(sealed::find_first(tx, first));
-        // Its parent may be any.
+        // The first version may have any parent.
         sealed::append(tx, first, uuid_of(1), uuid_of(50), t0, "one");
         sealed::append(tx, first, uuid_of(2), uuid_of(1), t0, "two");
         return std::pair(first, second);
@@ -432,7 +433,7 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
     EXPECT_EQ(accounts::find(*tx, id)->mode, account_mode::managed);
     EXPECT_EQ(accounts::head_of(*tx, id).seq, 3);
     EXPECT_EQ(accounts::head_of(*tx, id).sealed_seq, 2);
-    // What each of these did to its task, nobody has kept.
+    // The history of versions before the conversion is not retained.
     EXPECT_EQ(accounts::history_from(*tx, id), 2);
     const auto chain = versions::some(*tx, id, 0, 10);
     ASSERT_EQ(chain.size(), 3u);
@@ -449,7 +450,7 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
     EXPECT_EQ(device->name, "laptop");
     EXPECT_EQ(device->sealed_key, "sealed key");
     EXPECT_EQ(device->mode, account_mode::managed);
-    // The other one is what it was.
+    // The other account is unchanged.
     EXPECT_EQ(accounts::find(*tx, other)->mode, account_mode::opaque);
     EXPECT_EQ(sealed::find_child(*tx, other, uuid_of(1))->segment, "two");
     EXPECT_EQ(snapshots::find(*tx, other)->bytes, "snapshot");

@@ -1,4 +1,4 @@
-// Series, their prefixes and the numbers they give: what every store must do.
+// Store contract: series, prefixes and numbers.
 
 #include "store_contract.hpp"
 
@@ -41,7 +41,7 @@ TEST_P(store_contract, a_series_is_changed_and_keeps_its_old_prefixes) {
     series changed = *all_series::default_of(*store_->begin_read(), account);
     write([&](write_tx& tx) {
         EXPECT_EQ(all_series::find(tx, account, "TASK")->prefix,
-                  "TASK");  // and remembered from here on
+                  "TASK");  // cached from here on
         EXPECT_EQ(all_series::default_of(tx, account)->prefix, "TASK");
         changed.prefix = "NEW";
         changed.project = "ops";
@@ -101,7 +101,7 @@ TEST_P(store_contract, numbers_are_counted_by_period_and_may_be_skipped) {
     write([&](write_tx& tx) {
         EXPECT_EQ(numbers::last_period(tx, series), "20261121");
         EXPECT_EQ(numbers::last(tx, series, "20261122"), 0);
-        EXPECT_EQ(numbers::last_period(tx, series), "20261121") << "to ask makes none";
+        EXPECT_EQ(numbers::last_period(tx, series), "20261121") << "a query creates no period";
     });
     const auto tx = store_->begin_read();
     const auto found = numbers::with_last(*tx, *all_series::default_of(*tx, account));
@@ -111,7 +111,7 @@ TEST_P(store_contract, numbers_are_counted_by_period_and_may_be_skipped) {
               (std::vector<numbers_skipped>{{"20261120", 1, 4}, {"20261121", 2, 3}}));
 }
 
-TEST_P(store_contract, a_skipped_number_can_be_somebodys_after_all) {
+TEST_P(store_contract, a_skipped_number_can_be_assigned_later) {
     const auto account = make_account();
     const series_id series = all_series::default_of(*store_->begin_read(), account)->id;
     const auto reclaim = [&](std::int64_t number) {
@@ -142,7 +142,7 @@ TEST_P(store_contract, a_skipped_number_can_be_somebodys_after_all) {
     write([&](write_tx& tx) { EXPECT_EQ(numbers::take(tx, series, ""), 11); });
 }
 
-TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {
+TEST_P(store_contract, a_task_without_a_number_gets_one_once) {
     const auto account = make_account();
     const auto id = write([&](write_tx& tx) {
         task t;
@@ -168,7 +168,7 @@ TEST_P(store_contract, a_task_without_a_number_can_be_given_one_once) {
 
 TEST_P(store_contract, series_and_prefixes) {
     const auto one = make_account("one", "SYN");
-    const auto two = make_account("two", "SYN");  // prefixes are an account's own
+    const auto two = make_account("two", "SYN");  // prefixes are unique per account only
     write([&](write_tx& tx) { all_series::put(tx, one, "OPS", "ops", false, t0); });
     const auto tx = store_->begin_read();
     EXPECT_EQ(all_series::of(*tx, one).size(), 2u);
@@ -180,7 +180,7 @@ TEST_P(store_contract, series_and_prefixes) {
     EXPECT_TRUE(all_series::default_of(*tx, one)->is_default);
 }
 
-TEST_P(store_contract, a_series_says_how_many_numbers_it_has_given) {
+TEST_P(store_contract, a_series_counts_its_assigned_numbers) {
     const auto account = make_account();
     const auto series = all_series::default_of(*store_->begin_read(), account)->id;
     write([&](write_tx& tx) {
@@ -199,7 +199,7 @@ TEST_P(store_contract, a_series_says_how_many_numbers_it_has_given) {
     EXPECT_TRUE(numbers::given(*tx, series_id{series.value + 1}).empty());
 }
 
-TEST_P(store_contract, tasks_without_a_number_are_found_whosever_they_are) {
+TEST_P(store_contract, tasks_without_a_number_are_found_in_all_accounts) {
     const auto one = make_account("one");
     const auto two = make_account("two");
     write([&](write_tx& tx) {
@@ -266,7 +266,7 @@ TEST_P(store_contract, tasks_without_a_number_are_shown_by_series) {
     EXPECT_EQ(shown(0, false, false, 9), (all{ids[1].value, ids[3].value}));
 }
 
-TEST_P(store_contract, series_that_are_numbering_are_found_whosever_they_are) {
+TEST_P(store_contract, series_that_are_numbering_are_found_in_all_accounts) {
     std::vector<series_id> all;
     for (const char* name : {"one", "two", "three"}) {
         const auto account = make_account(name);

@@ -1,4 +1,4 @@
-// Accounts that live elsewhere, and their outbox: what every store must do.
+// Store contract: remote accounts and their outbox.
 
 #include "store_contract.hpp"
 
@@ -47,7 +47,7 @@ std::vector<effect> effects_of(store& from, account_id account, effect_id after 
     return all;
 }
 
-TEST_P(store_contract, a_remote_is_kept_with_how_far_it_is) {
+TEST_P(store_contract, a_remote_is_stored_with_its_progress) {
     const auto account = make_account();
     const auto other = make_account("other");
     write([&](write_tx& tx) {
@@ -112,10 +112,10 @@ TEST_P(store_contract, remotes_come_in_pages) {
     EXPECT_EQ(rest[0].account, all[2]);
 }
 
-// Whatever was remembered of the account: a transaction that is dropped leaves no trace.
+// A dropped transaction leaves no trace, even if the account is cached.
 TEST_P(store_contract, a_remote_that_was_not_committed_is_none) {
     const auto account = make_account();
-    if (!GetParam().durable) return;  // the strict one complains of a forgotten commit
+    if (!GetParam().durable) return;  // the strict store reports a missing commit
     {
         const auto tx = store_->begin_write();
         remotes::put(*tx, new_remote(account));
@@ -228,7 +228,7 @@ TEST_P(store_contract, effects_stay_in_order_until_they_are_done) {
     });
     EXPECT_EQ(effects_of(*store_, account).front().attempts, 3);
     EXPECT_EQ(effects_of(*store_, account).front().parent, uuid_of(70));
-    // An id is never given again, not even the last one's.
+    // IDs are never reused, not even the last one.
     write([&](write_tx& tx) { effects::remove(tx, three); });
     if (GetParam().durable) reopen();
     write([&](write_tx& tx) {

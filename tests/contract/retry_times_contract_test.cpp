@@ -1,4 +1,4 @@
-// What was seen of retries: what every store must do.
+// Store contract: observed retry times.
 
 #include "store_contract.hpp"
 

@@ -1,4 +1,4 @@
-// Rows, by their keys: what every store must do, and what a transaction sees of its own.
+// Store contract: rows by their keys, and a transaction's view of its own changes.
 
 #include "store_contract.hpp"
 
@@ -70,13 +70,13 @@ TEST_P(store_contract, what_a_transaction_erased_or_changed_it_does_not_see_by_a
         const auto left = tx->all(range_of<webhooks_by_account>(account_id{7}));
         ASSERT_EQ(left.size(), 1u);
         EXPECT_EQ(left[0]->failures, 5);
-        // Put again under its old keys, as another.
+        // Another row with the old keys.
         tx->put(hook(3, 7, 1));
         EXPECT_EQ(tx->get<webhooks_by_uuid>(uuid_of(1), account_id{7})->id.value, 3);
         tx->erase(tx->get<webhooks_by_id>(webhook_id{3}));
         EXPECT_FALSE(tx->get<webhooks_by_uuid>(uuid_of(1), account_id{7}));
     }
-    // It was dropped.
+    // The transaction was dropped.
     const auto tx = store_->begin_read();
     EXPECT_EQ(tx->all(range_of<webhooks_by_account>(account_id{7})).size(), 2u);
     EXPECT_EQ(tx->get<webhooks_by_id>(webhook_id{2})->failures, 0);
@@ -105,7 +105,7 @@ TEST_P(store_contract, large_rows_come_in_more_pages) {
     EXPECT_LE(tx->scan(all.get()).rows.size(), GetParam().durable ? 2u : 5u);
 }
 
-// A model of a table by one index: (webhook, id), and what it says.
+// A model of a table by one index: (webhook, id) and a value.
 class model {
   public:
     using key = std::pair<std::int64_t, std::int64_t>;
@@ -131,7 +131,7 @@ class model {
             now_.erase(at);
         }
     }
-    // A range, asked of both.
+    // Compares a range of the store with the model.
     void compare(read_tx& tx) {
         const auto hook = draw(3), after = hook * 1000 + draw(400), limit = draw(500);
         const bool down = draw(2) == 1, from_place = draw(3) > 1, is_limited = draw(2) == 1;

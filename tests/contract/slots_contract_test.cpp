@@ -1,4 +1,4 @@
-// Slots and their keys, and the rules of creation on every store: what every store must do.
+// Store contract: slots and their keys, and the creation rules on every store.
 
 #include "store_contract.hpp"
 #include "support/counted_ids.hpp"
@@ -95,7 +95,7 @@ TEST_P(store_contract, keys_are_found_among_many_and_belong_to_their_account) {
     EXPECT_FALSE(slots::find(*tx, one, "key-200"));
 }
 
-// However far the writer has come since it began.
+// A reader's snapshot hides all that was written after its start.
 TEST_P(store_contract, a_reader_finds_the_keys_of_its_own_snapshot) {
     const auto account = make_account();
     int last = 0;
@@ -109,7 +109,7 @@ TEST_P(store_contract, a_reader_finds_the_keys_of_its_own_snapshot) {
     for (int round = 0; round < 24; ++round) {
         put_some();
         const auto tx = store_->begin_read();
-        // A snapshot of SQLite's begins with its first read.
+        // A snapshot of SQLite begins with its first read.
         const int seen = static_cast<int>(slots::some(*tx, slot_id{}, 1000, {}, {}).size());
         ASSERT_EQ(seen, last);
         for (int more = 0; more < round % 5; ++more) put_some();
@@ -141,7 +141,7 @@ TEST_P(store_contract, slots_are_listed_in_pages) {
     EXPECT_EQ(slots::some(*tx, slot_id{}, 10, slot_state::committed, {}).size(), 0u);
 }
 
-TEST_P(store_contract, a_forgotten_key_is_free_and_its_slot_id_is_not) {
+TEST_P(store_contract, an_expired_key_is_free_and_its_slot_id_is_not) {
     const auto account = make_account();
     slot_id last{};
     for (int n = 0; n < 12; ++n) {
@@ -212,7 +212,7 @@ TEST_P(store_contract, a_creation_and_its_retries) {
     EXPECT_TRUE(
         std::holds_alternative<unknown_series>(run(reserve{account, "k2", {}, {}, "NOPE"})));
 
-    // Another key for a uuid that is there already.
+    // Another key for an existing UUID.
     const auto existing =
         std::get<receipted>(run(reserve{account, "k3", sha256("c"), made.receipt.uuid, ""}));
     EXPECT_FALSE(existing.receipt.created);
@@ -255,7 +255,7 @@ TEST_P(store_contract, a_sweep_fails_what_is_old_and_idle_only) {
     EXPECT_EQ(kept.receipt.uuid, uuid_of(77));
     EXPECT_FALSE(kept.receipt.created);
 
-    // Again: nothing more to do. In steps of one: the same.
+    // A repeated sweep changes nothing, also in steps of one.
     const auto again = run(sweep);
     EXPECT_EQ(again.failed + again.committed, 0);
     sweep.limit = 1;

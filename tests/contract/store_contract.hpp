@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of a store's contract are built on: each is written once and runs on each store.
+// Fixture of the store contract tests, which run on each store.
 
 #include "support/temp_dir.hpp"
 
@@ -23,7 +23,7 @@ namespace callsign::testing {
 
 struct backend {
     const char* name;
-    bool durable;  // reopening finds what was committed
+    bool durable;  // committed data survives a reopening
     std::unique_ptr<store> (*open)(const temp_dir&);
 };
 
@@ -78,7 +78,7 @@ class store_contract : public ::testing::TestWithParam<backend> {
         return s;
     }
 
-    // A task as the rules make it.
+    // Creates a task as the rules do.
     static task_id make_task(write_tx& tx, account_id account, int n) {
         const auto series = all_series::default_of(tx, account);
         task t;
@@ -95,7 +95,7 @@ class store_contract : public ::testing::TestWithParam<backend> {
         return tasks::put(tx, t, series->id);
     }
 
-    // The n-th task's new state, by a version of this seq.
+    // Writes the new state of the n-th task by a version with this seq.
     static void change(write_tx& tx, account_id account, int n, const attributes& now, bool purged,
                        std::int64_t seq, time_point at = t0) {
         tasks::update(tx, *tasks::find(tx, account, uuid_of(n)), now, purged, seq, at);

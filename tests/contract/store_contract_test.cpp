@@ -1,6 +1,6 @@
-// What every store must do, written once and run on each: its transactions, and its accounts from
-// end to end. The tests beside this one do the same for what there is in them. A store's own ways
-// (files, locks, indexes) are tested in tests/unit/store.
+// Store contract, run on each store: transactions, and accounts from creation to removal. The other
+// files of this folder test what accounts contain. Implementation details of one store (files,
+// locks, indexes) are tested in tests/unit/store.
 
 #include "store_contract.hpp"
 
@@ -73,7 +73,7 @@ TEST_P(store_contract, a_dropped_transaction_leaves_no_trace) {
         other = accounts::put(*tx, "other", t0);
         all_series::put(*tx, other, "TASK", "", true, t0);
         all_series::put(*tx, account, "OPS", "", false, t0);
-        // Asked for, so that it may be remembered.
+        // Reads them, so that they may be cached.
         EXPECT_TRUE(all_series::default_of(*tx, other));
         EXPECT_TRUE(all_series::find(*tx, account, "OPS"));
     }
@@ -120,7 +120,7 @@ TEST_P(store_contract, a_reader_sees_one_committed_state) {
     EXPECT_EQ(elsewhere.get(), 1u);
 }
 
-// What a batch ends by: what its commands came to, and not how many they are.
+// Work counts rows read and written, not commands, and so ends a batch.
 TEST_P(store_contract, work_is_what_was_read_and_written) {
     const auto account = make_account();
     constexpr std::size_t bytes = 100'000;
@@ -149,7 +149,7 @@ TEST_P(store_contract, work_is_what_was_read_and_written) {
     });
 }
 
-TEST_P(store_contract, a_proof_changes_nothing) {
+TEST_P(store_contract, a_write_test_changes_nothing) {
     const auto account = make_account();
     const auto before = store_->totals()->slots;
     const auto moment = store_->totals()->last_moment;
@@ -236,7 +236,7 @@ TEST_P(store_contract, accounts_are_listed_in_pages) {
     EXPECT_TRUE(accounts::some(*tx, all[2].id, 10).empty());
 }
 
-// Of every table something, of two accounts; one goes, a few rows at a time.
+// Rows in every table for two accounts; one account is removed, a few rows at a time.
 TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     const auto fill = [&](account_id id, const uuid& client, int first) {
         write([&](write_tx& tx) {
@@ -292,7 +292,7 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     EXPECT_EQ(history::find_as_of(*tx, other, uuid_of(101), 19)->attributes.at("description"),
               "task 101");
     EXPECT_EQ(numbers::with_last(*tx, *all_series::default_of(*tx, other)).last_number, 30);
-    // What was remembered of it is not taken for another's.
+    // Cached data of the removed account does not leak into a new one.
     const auto again = make_account("home");
     write([&](write_tx& w) {
         EXPECT_EQ(numbers::with_last(w, *all_series::default_of(w, again)).last_number, 0);
@@ -305,7 +305,7 @@ std::unique_ptr<store> open_memory(const temp_dir&) {
 }
 
 std::unique_ptr<store> open_small_sqlite(const temp_dir& dir) {
-    // Bounds so small that every test crosses them.
+    // Limits so small that every test exceeds them.
     sqlite_options options;
     options.data_dir = dir.path();
     options.recent_keys_max = 4;

@@ -1,6 +1,6 @@
-// What a task store elsewhere must do (ports/task_sink.hpp), on three of them: a chain in memory,
-// an opaque account of a server of ours over HTTP (its turnstile off: it answers as the reference
-// server does), and a wire that is cut and lies, as long as it does not.
+// Contract of task stores on remote servers (ports/task_sink.hpp), run on three implementations: a
+// chain in memory, an opaque account of a Callsign server over HTTP (without its turnstile, to
+// respond as the reference server does), and a faulty connection whose faults are disabled.
 
 #include "support/at_once.hpp"
 #include "support/house.hpp"
@@ -30,7 +30,7 @@ using operations = std::vector<operation>;
 const uuid client_id = make_uuid_v7(time_point{milliseconds{1}}, 1, 1);
 
 std::shared_ptr<const seal::key> key_of(std::string_view secret) {
-    // A derivation takes a good part of a second, and is not what this is about.
+    // A real key derivation takes a good part of a second and is not tested here.
     std::array<std::uint8_t, seal::key_bytes> bytes{};
     std::copy_n(secret.begin(), std::min(secret.size(), bytes.size()), bytes.begin());
     return std::make_shared<const seal::key>(bytes);
@@ -42,7 +42,7 @@ net::http_response refuse(const net::refused_request& refused) {
     return response;
 }
 
-// On one thread, in real time.
+// Single-threaded, in real time.
 template <class T>
 T await(asio::io_context& io, asio::awaitable<T> work) {
     const auto done = testing::spawn_for_result(io.get_executor(), std::move(work));
@@ -53,7 +53,7 @@ T await(asio::io_context& io, asio::awaitable<T> work) {
     return std::move(**done);
 }
 
-// What a test asks, whatever it is.
+// What a test needs from each implementation.
 struct stand {
     virtual ~stand() = default;
     virtual asio::io_context& io() = 0;
@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(each, task_sink_contract,
                                            kind_of_sink{"faulty", make<calm_stand>}),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-// ---- over HTTP besides ----
+// ---- HTTP only ----
 
 sink_failure::kind why(const sink_child_answer& answer) {
     const auto* const failure = std::get_if<sink_failure>(&answer);
@@ -230,14 +230,14 @@ sink_failure::kind why(const sink_add_answer& answer) {
 }
 using failure = sink_failure::kind;
 
-TEST(http_sink, a_wrong_secret_is_told) {
+TEST(http_sink, a_wrong_secret_is_reported) {
     http_stand s;
     await(s.io(), s.sink().add_version(uuid{}, some_of("x")));
     const auto other = s.open("another");
     EXPECT_EQ(why(await(s.io(), other->get_child(uuid{}))), failure::wrong_secret);
 }
 
-TEST(http_sink, a_server_that_is_not_there_was_not_told_anything) {
+TEST(http_sink, an_unreachable_server_received_nothing) {
     http_stand s;
     tcp::acceptor taken(s.io(), {asio::ip::address_v4::loopback(), 0});
     const auto port = taken.local_endpoint().port();
@@ -254,7 +254,7 @@ TEST(http_sink, what_is_no_url_and_no_key_opens_nothing) {
     EXPECT_FALSE(s.sinks_.open(account_id{1}, s.url_, client_id, nullptr));
 }
 
-// Answers with what it is told, and closes.
+// Responds with `answer` and closes the connection.
 class liar {
   public:
     explicit liar(asio::io_context& io)
@@ -332,7 +332,7 @@ TEST_F(lying_server, each_untruth_has_its_name) {
     EXPECT_EQ(of_child("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), failure::lost);
     EXPECT_EQ(of_child("this is no HTTP"), failure::lost);
     EXPECT_EQ(of_child(""), failure::lost);
-    EXPECT_EQ(of_add(http("200 OK", "", "")), failure::lost);  // it may have taken it
+    EXPECT_EQ(of_add(http("200 OK", "", "")), failure::lost);  // the server may have accepted it
     EXPECT_EQ(of_add(http("200 OK", "X-Version-Id: rubbish\r\n", "")), failure::lost);
     EXPECT_EQ(of_add(http("409 Conflict", "", "")), failure::unavailable);
     EXPECT_EQ(
@@ -344,7 +344,7 @@ TEST_F(lying_server, each_untruth_has_its_name) {
     EXPECT_EQ(of_add("HTTP/1.1 200 OK\r\nX-Ver"), failure::lost);
 }
 
-TEST_F(lying_server, a_segment_that_opens_and_does_not_parse_is_unreadable) {
+TEST_F(lying_server, a_segment_that_decrypts_and_does_not_parse_is_unreadable) {
     const std::array<std::uint8_t, seal::nonce_bytes> nonce{};
     const std::string as_segment =
         "Content-Type: application/vnd.taskchampion.history-segment\r\nX-Version-Id: " +
@@ -354,15 +354,15 @@ TEST_F(lying_server, a_segment_that_opens_and_does_not_parse_is_unreadable) {
     EXPECT_EQ(of_child(http("200 OK", as_segment, body)), failure::unreadable);
 }
 
-TEST_F(lying_server, the_pause_it_asks_for_is_told) {
+TEST_F(lying_server, the_pause_it_requests_is_reported) {
     liar_.answer = http("503 Busy", "Retry-After: 7\r\n", "");
     const auto answer = await(s_.io(), open()->get_child(uuid{}));
     EXPECT_EQ(std::get<sink_failure>(answer).retry_in, std::chrono::seconds{7});
 }
 
-// ---- the wire between ----
+// ---- faulty connection ----
 
-// Whatever became of a version: the child of its parent tells.
+// Whatever happened to a version, the child of its parent is authoritative.
 TEST(faulty_wire, no_fault_makes_two_of_one_version) {
     asio::io_context io;
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {

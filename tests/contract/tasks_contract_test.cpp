@@ -1,4 +1,4 @@
-// Tasks, and who made them: what every store must do.
+// Store contract: tasks and their authors.
 
 #include "store_contract.hpp"
 
@@ -64,8 +64,8 @@ TEST_P(store_contract, tasks_are_found_by_uuid_and_by_number) {
     }
 }
 
-// Of a task that is brought, or numbered late, the receipt says when it was made, and not when it
-// came.
+// The receipt of a task that a device added, or that was numbered late, has the time of creation,
+// not of arrival.
 TEST_P(store_contract, receipts_say_when_they_were_made) {
     const auto account = make_account();
     const auto series = all_series::default_of(*store_->begin_read(), account)->id;

@@ -1,5 +1,5 @@
-// A task store elsewhere that is reached over TLS: what its certificate says counts before anything
-// is sent. The certificates are made here, so that none expires but those that are to.
+// A remote task store over TLS: nothing is sent before its certificate is verified. The test
+// generates the certificates, so that none expires unintentionally.
 
 #include "net/use_result.hpp"
 #include "support/at_once.hpp"
@@ -50,7 +50,7 @@ struct certificate {
     certificate_ptr shown;
 };
 
-// From and until so many days from now. Nobody's: it vouches for itself, and for others.
+// `from` and `until`: days from now. Without an issuer: a self-signed CA certificate.
 certificate make_certificate(const std::string& name, int from, int until,
                              const certificate* issuer) {
     static long serial = 0;
@@ -75,7 +75,7 @@ certificate make_certificate(const std::string& name, int from, int until,
     return made;
 }
 
-// Has nothing yet, whatever it is asked.
+// Responds to every request as an empty store.
 class tls_server {
   public:
     explicit tls_server(asio::io_context& io)
@@ -102,7 +102,7 @@ class tls_server {
         }
     }
     awaitable<void> answer(tcp::socket socket) {
-        const auto tls = tls_;  // another certificate may be shown to the next
+        const auto tls = tls_;  // the next connection may use another certificate
         ssl::stream<tcp::socket> stream(std::move(socket), *tls);
         const auto [distrusted] =
             co_await stream.async_handshake(ssl::stream_base::server, use_result);
@@ -158,7 +158,7 @@ class tls_sink : public ::testing::Test {
         ASSERT_TRUE(not_asked && not_sent) << why;
         for (const sink_failure* const failure : {not_asked, not_sent}) {
             EXPECT_EQ(failure->why, sink_failure::kind::unreachable) << why;
-            EXPECT_EQ(failure->text, "Its certificate is not valid: " + why + ".");
+            EXPECT_EQ(failure->text, "The remote server's certificate is not valid: " + why + ".");
         }
         EXPECT_EQ(server_.bytes_told(), 0u) << why;
     }
@@ -172,7 +172,7 @@ class tls_sink : public ::testing::Test {
     std::unique_ptr<task_sink> sink_;
 };
 
-TEST_F(tls_sink, one_whose_certificate_has_expired_is_told_nothing_until_it_is_renewed) {
+TEST_F(tls_sink, a_server_with_an_expired_certificate_receives_no_request) {
     server_.show(make_certificate("localhost", -90, -1, &authority_));
     expect_distrusted("certificate has expired");
     server_.show(make_certificate("localhost", -1, 90, &authority_));
@@ -180,14 +180,14 @@ TEST_F(tls_sink, one_whose_certificate_has_expired_is_told_nothing_until_it_is_r
     EXPECT_GT(server_.bytes_told(), 0u);
 }
 
-TEST_F(tls_sink, one_with_another_name_is_told_nothing) {
+TEST_F(tls_sink, a_server_with_another_name_receives_no_request) {
     server_.show(make_certificate("example.com", -1, 90, &authority_));
     expect_distrusted("hostname mismatch");
     server_.show(make_certificate("localhost", -1, 90, &authority_));
     EXPECT_TRUE(std::holds_alternative<sink_up_to_date>(await(sink_->get_child(uuid{}))));
 }
 
-TEST_F(tls_sink, one_that_nobody_vouches_for_is_told_nothing) {
+TEST_F(tls_sink, an_untrusted_server_receives_no_request) {
     const certificate other = make_certificate("Other", -100, 100, nullptr);
     server_.show(make_certificate("localhost", -1, 90, &other));
     expect_distrusted("unable to get local issuer certificate");

@@ -1,4 +1,4 @@
-// Webhooks, and tasks that are numbered unseen: what every store must do.
+// Store contract: webhooks, and tasks that are numbered before they are visible.
 
 #include "store_contract.hpp"
 

@@ -1,4 +1,4 @@
-"""Whether the records hold: against the sources, the tests, and the table in README.md."""
+"""Verifies the records against the sources, the tests, and the table in README.md."""
 
 import re
 from fnmatch import fnmatchcase
@@ -17,7 +17,7 @@ TABLE = re.compile(r"(?<=<!-- table -->\n).*(?=<!-- end of the table -->)", re.D
 
 
 def programs(tests: Path) -> dict[str, Path]:
-    """The programs of tests, and where their sources are."""
+    """Returns the test programs with the folders of their sources."""
     found: dict[str, Path] = {}
     for unit, name, rest in PROGRAM.findall((tests / "CMakeLists.txt").read_text()):
         folder = FOLDER.search(rest)
@@ -29,7 +29,7 @@ def programs(tests: Path) -> dict[str, Path]:
 
 
 def tests_in(folder: Path) -> list[str]:
-    """The tests' full names; of an instance's parameter nothing is known, and it is '?'."""
+    """Returns the tests' full names; '?' stands for the parameters of an instance."""
     sources = [path.read_text() for path in folder.rglob("*.[ch]pp")]
     instances = [found for source in sources for found in INSTANCES.findall(source)]
     names: list[str] = []
@@ -50,11 +50,11 @@ def check_edits(fault: Fault, root: Path, complaints: Complaints) -> None:
     for edit in fault.edits:
         path = root / edit.file
         if not path.is_file():
-            complaints.add(fault.path, edit.line, f"{fault.title}: there is no {edit.file}")
+            complaints.add(fault.path, edit.line, f"{fault.title}: {edit.file} does not exist")
             return
         if edit.before.strip() and (count := len(edit.places(path.read_text()))) != 1:
             complaints.add(
-                fault.path, edit.line, f"{fault.title}: this is in {edit.file} {count} times, and not once"
+                fault.path, edit.line, f"{fault.title}: the text occurs {count} times in {edit.file}"
             )
             return
     try:
@@ -69,12 +69,14 @@ def check(faults: list[Fault], root: Path, complaints: Complaints) -> None:
     tests: dict[str, list[str]] = {}
     for fault in faults:
         if other := taken.get(fault.number) or taken.get(fault.name):
-            complaints.add(fault.path, fault.line, f"{fault.title}: so is {other.title} in {other.path.name}")
+            complaints.add(
+                fault.path, fault.line, f"{fault.title}: {other.title} in {other.path.name} has this number or name"
+            )
         taken[fault.number] = taken[fault.name] = fault
         check_edits(fault, root, complaints)
         for test in fault.tests:
             if test.program not in known:
-                complaints.add(fault.path, test.line, f"{fault.title}: there is no program {test.program}")
+                complaints.add(fault.path, test.line, f"{fault.title}: no program {test.program}")
                 continue
             if test.program not in tests:
                 tests[test.program] = tests_in(known[test.program])

@@ -1,4 +1,4 @@
-"""Deliberate faults, as README.md says they are written: read, and found in the sources."""
+"""Records of mutants, in the format of README.md: parses them, and finds their texts in the sources."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ HEADER = re.compile(r"(\d{2,}) ([a-z0-9_]+)")
 
 @dataclass
 class Edit:
-    """In the one place of the file where the lines of `before` are, at any indentation, put `after`."""
+    """Replaces the lines of `before`, which must occur once in the file at any indentation, by `after`."""
 
     file: str
     before: str
@@ -27,7 +27,7 @@ class Edit:
 
 @dataclass
 class Test:
-    """A program, and the filter of those of its tests of which one must fail."""
+    """A test program, and the filter of its tests, one of which must fail."""
 
     program: str
     filter: str
@@ -55,7 +55,7 @@ class Fault:
 
 
 class Complaints:
-    """What is wrong with the records: each with its file and line."""
+    """Errors in the records, with file and line."""
 
     def __init__(self) -> None:
         self.all: list[tuple[Path, int, str]] = []
@@ -72,7 +72,7 @@ def indented(text: str, indent: str) -> str:
 
 
 class Reader:
-    """One file of records."""
+    """Parses one file of records."""
 
     def __init__(self, path: Path, complaints: Complaints) -> None:
         self.path = path
@@ -93,7 +93,7 @@ class Reader:
                 if self.faults:
                     self.take(line, self.faults[-1])
                 else:
-                    self.complain("this belongs to no fault")
+                    self.complain("this line belongs to no mutant")
             self.at += 1
         for fault in self.faults:
             self.look_at(fault)
@@ -112,7 +112,7 @@ class Reader:
             edit.before = self.block()
         elif line == "after:" and fault.edits:
             if fault.edits[-1].after:
-                self.complain("another after: of one before:")
+                self.complain("a second after: for one before:")
             fault.edits[-1].after = self.block()
         elif word == "fails" and colon and len(rest.split()) == 2:
             fault.tests.append(Test(*rest.split(), self.at + 1))
@@ -124,7 +124,7 @@ class Reader:
             self.complain(f"not understood: {line.strip()}")
 
     def block(self) -> str:
-        """The indented lines from the next one on; empty ones are of it where more of it follows."""
+        """Returns the indented lines that follow, including empty ones between them."""
         text: list[str] = []
         while self.at + 1 < len(self.lines):
             line = self.lines[self.at + 1]
@@ -146,7 +146,7 @@ class Reader:
             if not edit.before.strip():
                 self.complain(f"{fault.title} has no before:", edit.line)
             elif edit.before == edit.after:
-                self.complain(f"{fault.title}: after is before", edit.line)
+                self.complain(f"{fault.title}: after: equals before:", edit.line)
 
 
 def read_all(folder: Path, complaints: Complaints) -> list[Fault]:
@@ -165,24 +165,24 @@ class Replacement:
 
 
 def replacements(fault: Fault, texts: dict[str, str]) -> list[Replacement]:
-    """What the fault replaces in its files, whose texts are given: the last first."""
+    """Returns the mutant's replacements in its files with these texts, the last one first."""
     found: list[Replacement] = []
     for edit in fault.edits:
         places = edit.places(texts[edit.file])
         if len(places) != 1:
-            raise ValueError(f"{edit.file}: {fault.title} is there {len(places)} times")
+            raise ValueError(f"{edit.file}: the text of {fault.title} occurs {len(places)} times")
         place = places[0]
-        end = place.end() if edit.after else place.end() + 1  # nothing is left of the line either
+        end = place.end() if edit.after else place.end() + 1  # removes the line's end, too
         found.append(Replacement(edit.file, place.start(), end, indented(edit.after, place["indent"])))
     found.sort(reverse=True)
     for later, earlier in zip(found, found[1:]):
         if later.file == earlier.file and later.start < earlier.end:
-            raise ValueError(f"{later.file}: two edits of {fault.title} meet")
+            raise ValueError(f"{later.file}: two edits of {fault.title} overlap")
     return found
 
 
 def changed(fault: Fault, root: Path) -> dict[str, str]:
-    """What the fault makes of the files that it touches."""
+    """Returns the contents of the changed files."""
     texts = {edit.file: (root / edit.file).read_text() for edit in fault.edits}
     for r in replacements(fault, texts):
         texts[r.file] = texts[r.file][: r.start] + r.text + texts[r.file][r.end :]

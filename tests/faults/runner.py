@@ -1,4 +1,4 @@
-"""Faults built and run: in a copy of the sources, so that the sources never have a switch."""
+"""Builds and runs mutants in a copy of the sources, so that the sources contain no switches."""
 
 import os
 import re
@@ -18,8 +18,8 @@ from switch import HEADER, HEADER_NAME, VARIABLE, Switched, switched
 ERROR = re.compile(r"^(\S+?):(\d+):(?:\d+:)? (?:fatal )?error: ", re.MULTILINE)
 FAILED = re.compile(r"^\[  FAILED  \] (\S+?),? ", re.MULTILINE)
 BEGUN = re.compile(r"^\[ RUN      \] (\S+)", re.MULTILINE)
-# What the properties draw, and how often: with a fault until it is found, without one twice as often as in the suite. A list
-# that fails need not be made shorter.
+# The number and size of generated inputs: with a mutant until a failure is found, without one twice
+# as many as in the suite. Failing inputs need not be shrunk.
 DRAWN = "max_size=120 noshrink=1 max_success="
 RUNS, RUNS_WITHOUT_FAULT = 1000, 60
 
@@ -39,11 +39,11 @@ class Runner:
         self.build = root / "build/faults/build"
         self.logs = root / "build/faults/logs"
         self.sources: dict[str, bytes] = {}
-        self.passed: set[tuple[str, str]] = set()  # programs and filters, without a fault
+        self.passed: set[tuple[str, str]] = set()  # programs and filters, without mutants
         self.done = self.total = 0
 
     def put(self, file: str, content: bytes) -> None:
-        """What has not changed is not touched, so that it is not compiled again."""
+        """Leaves unchanged files alone, so that they are not compiled again."""
         path = self.tree / file
         if path.is_file() and path.read_bytes() == content:
             return
@@ -51,7 +51,7 @@ class Runner:
         path.write_bytes(content)
 
     def copy_sources(self) -> None:
-        """The working tree as it is: what git knows of, and what it does not ignore."""
+        """Returns the files of the working tree: those tracked by git, and those it does not ignore."""
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard", "-z"],
             cwd=self.root, check=True, capture_output=True, text=True,
@@ -85,7 +85,7 @@ class Runner:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def compile(self, programs: set[str], keep_going: bool = False) -> str:
-        """What the compilers said if something does not build, else nothing."""
+        """Returns the compilers' output if a build fails, else nothing."""
         jobs = subprocess.run([self.root / "scripts/jobs"], capture_output=True, text=True, check=True)
         command = ["cmake", "--build", str(self.build), "-j", jobs.stdout.strip(), "--target"]
         command += sorted(programs) + (["--", "-k", "0"] if keep_going else [])
@@ -98,7 +98,7 @@ class Runner:
         return said if building.returncode != 0 else ""
 
     def run(self, program: str, tests: str, number: int, log: Path, runs: int = RUNS) -> str:
-        """Why it failed, or nothing if it passed."""
+        """Returns the reason of a failure, or nothing if the tests passed."""
         scratch = tempfile.mkdtemp(prefix="fault-")
         surroundings = {**os.environ, "RC_PARAMS": f"{DRAWN}{runs}", "TMPDIR": scratch, VARIABLE: str(number)}
         command = [str(self.build / program), "--gtest_fail_fast", f"--gtest_filter={tests}"]
@@ -112,7 +112,7 @@ class Runner:
             except subprocess.TimeoutExpired:
                 status = None
             try:
-                os.killpg(process.pid, signal.SIGKILL)  # what it started and left behind, too
+                os.killpg(process.pid, signal.SIGKILL)  # including processes that it started
             except ProcessLookupError:
                 pass
             process.wait()
@@ -137,7 +137,7 @@ class Runner:
         return fate
 
     def try_fault(self, fault: Fault, number: int) -> Fate:
-        """All that the record names must fail."""
+        """Every program that the record names must fail."""
         begun = time.monotonic()
         how: list[str] = []
         for test in fault.tests:
@@ -149,14 +149,14 @@ class Runner:
         return Fate(fault, True, ", ".join(how), time.monotonic() - begun)
 
     def expect_passing(self, faults: list[Fault]) -> None:
-        """Without a fault everything passes."""
+        """Without a mutant all tests must pass."""
         wanted: dict[str, set[str]] = {}
         for test in (test for fault in faults for test in fault.tests):
             if (test.program, test.filter) not in self.passed:
                 wanted.setdefault(test.program, set()).add(test.filter)
                 self.passed.add((test.program, test.filter))
         runs = [(program, some) for program, filters in wanted.items() for some in joined(filters)]
-        self.note(f"runs {len(wanted)} programs without a fault")
+        self.note(f"runs {len(wanted)} programs without a mutant")
         with ThreadPoolExecutor(self.jobs) as pool:
             logs = [self.logs / f"none_{i}_{program}.log" for i, (program, _) in enumerate(runs)]
             all_failed = list(
@@ -164,24 +164,24 @@ class Runner:
             )
         for failed, log in zip(all_failed, logs):
             if failed:
-                raise SystemExit(f"without a fault the tests must pass; {failed}, see {log}")
+                raise SystemExit(f"the tests must pass without a mutant; {failed}, see {log}")
 
     def build_switched(self, faults: list[Fault]) -> tuple[list[Fault], list[Fault]]:
-        """Builds as many as can be switched: these, and those that are left."""
+        """Builds as many mutants with switches as possible: returns these, and the others."""
         alone: list[Fault] = []
         while faults:
             files, others = switched(faults, self.root)
             alone += others
             faults = [fault for fault in faults if fault not in others]
             self.write({file: form.text.encode() for file, form in files.items()})
-            self.note(f"builds {len(faults)} faults at once, in {len(files)} files")
+            self.note(f"builds {len(faults)} mutants at once, in {len(files)} files")
             said = self.compile(programs_of(faults), keep_going=True)
             if not said:
                 break
             (self.logs / "switched.log").write_text(said)
             wrong = self.blamed(said, files)
             if not wrong:
-                raise SystemExit(f"this does not build; see {self.logs / 'switched.log'}")
+                raise SystemExit(f"the build failed; see {self.logs / 'switched.log'}")
             self.note("cannot be switched: " + ", ".join(fault.title for fault in wrong))
             alone += wrong
             faults = [fault for fault in faults if fault not in wrong]
@@ -210,7 +210,7 @@ class Runner:
         self.copy_sources()
         self.write({})
         self.configure()
-        # What reads the sources must not find the switches in them.
+        # Tests that read the sources must not find switches in them.
         reading = [f for f in faults if any(test.program == "arrows_tests" for test in f.tests)]
         together, alone = self.build_switched([fault for fault in faults if fault not in reading])
         self.expect_passing(together)
@@ -221,14 +221,14 @@ class Runner:
                 if fate.is_caught:
                     fates.append(self.tell(fate))
                 else:
-                    alone.append(fate.fault)  # perhaps the switch does not reach what it changes
+                    alone.append(fate.fault)  # the switch may not affect the changed code
         alone = sorted(alone + reading, key=lambda fault: fault.number)
         if alone:
-            self.note(f"builds {len(alone)} faults one by one")
+            self.note(f"builds {len(alone)} mutants one by one")
             self.write({})
             if said := self.compile(programs_of(alone)):
                 print(said[-4000:], file=sys.stderr)
-                raise SystemExit("without a fault this does not build")
+                raise SystemExit("the sources do not build without a mutant")
             self.expect_passing(alone)
         fates += [self.tell(self.try_alone(fault)) for fault in alone]
         return fates
@@ -239,7 +239,7 @@ def programs_of(faults: list[Fault]) -> set[str]:
 
 
 def joined(filters: set[str]) -> list[str]:
-    """As few filters as run the same tests; one that leaves something out stays as it is."""
+    """Returns a minimal list of filters for the same tests; filters with exclusions stay separate."""
     if "*" in filters:
         return ["*"]
     plain = sorted(some for some in filters if "-" not in some)

@@ -1,9 +1,9 @@
-"""Many faults in one build: a function that has some becomes
+"""Many mutants in one build: a function with mutants becomes
 
-    { if (deliberate_fault(7)) {with 7} else if (deliberate_fault(8)) {with 8} else {as it was} }
+    { if (deliberate_fault(7)) {with 7} else if (deliberate_fault(8)) {with 8} else {original} }
 
-so that nothing need be known of what a fault changes, as long as it is within functions. What is not (a
-declaration, a constant) is built alone, and so is what the compiler does not take in this form.
+which works for any change within functions. Mutants that change other code (declarations, constants), and
+those that do not compile in this form, are built separately.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from records import Fault, Replacement, replacements
 
-VARIABLE = "DELIBERATE_FAULT"  # not CALLSIGN_...: our programs refuse those that they do not know
+VARIABLE = "DELIBERATE_FAULT"  # not CALLSIGN_...: the programs reject unknown ones
 HEADER_NAME = "deliberate_fault.hpp"
 HEADER = f"""#pragma once
 #include <cstdlib>
@@ -32,7 +32,7 @@ constexpr bool deliberate_fault(int number) {{
 """
 NOT_CODE = re.compile(
     r'R"(?P<end>[^()\\\s]*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"'  # texts
-    r"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'"  # characters, and no 1'000
+    r"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'"  # characters, but not 1'000
     r"|//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*",  # comments, the preprocessor
     re.DOTALL | re.MULTILINE,
 )
@@ -40,19 +40,19 @@ SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b")
 
 
 def blanked(source: str) -> str:
-    """The source with everything that is no code made spaces: each character stays where it was."""
+    """Replaces everything that is not code by spaces, which preserves all positions."""
     return NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
 def without(pattern: str, put: str, text: str) -> str:
-    """The text with all that matches put away, from the innermost outwards."""
+    """Replaces all matches by `put`, from the innermost outwards."""
     while (less := re.sub(pattern, put, text)) != text:
         text = less
     return text
 
 
 def is_function(head: str) -> bool:
-    """Whether the brace behind this begins a function's body, and no class, namespace or value."""
+    """Returns whether the brace after this begins a function's body, not a class, namespace or value."""
     if head.count("(") > head.count(")"):
         return False  # an argument
     flat = without(r"\([^()]*\)", "@", re.sub(r"operator\s*[^\w\s(]+", "operator", head))
@@ -73,7 +73,7 @@ def closing(code: str, opening: int) -> int:
 
 
 def bodies(source: str) -> list[tuple[int, int]]:
-    """Where the bodies of functions begin and end, with their braces."""
+    """Returns the ranges of function bodies, including their braces."""
     code = blanked(source)
     found: list[tuple[int, int]] = []
     at = head = 0
@@ -92,18 +92,18 @@ def bodies(source: str) -> list[tuple[int, int]]:
 
 @dataclass
 class Switched:
-    """A file with faults in it, and which lines of it are whose."""
+    """A file with mutants, and the lines of each."""
 
     text: str
     lines: dict[range, Fault] = field(default_factory=dict)
 
     def at_line(self, line: int) -> list[Fault]:
-        """Whose the line is; where it is nobody's, all of them."""
+        """Returns the mutant of the line, or all of the file if the line belongs to none."""
         return [f for lines, f in self.lines.items() if line in lines] or list(self.lines.values())
 
 
 def trimmed(r: Replacement, source: str) -> Replacement:
-    """Without what stays at its beginning and end."""
+    """Removes the unchanged beginning and end."""
     old, start = source[r.start : r.end], 0
     while start < min(len(old), len(r.text)) and old[start] == r.text[start]:
         start += 1
@@ -114,7 +114,7 @@ def trimmed(r: Replacement, source: str) -> Replacement:
 
 
 def in_functions(fault: Fault, texts: dict[str, str]) -> dict[tuple[str, int, int], str] | None:
-    """The bodies that the fault changes, as it leaves them, or nothing if it changes something else."""
+    """Returns the changed function bodies, or None if the mutant changes other code."""
     changed: dict[tuple[str, int, int], str] = {}
     for r in (trimmed(r, texts[r.file]) for r in replacements(fault, texts)):
         body = next(((a, b) for a, b in bodies(texts[r.file]) if a < r.start and r.end < b), None)
@@ -122,12 +122,12 @@ def in_functions(fault: Fault, texts: dict[str, str]) -> dict[tuple[str, int, in
             return None
         key = (r.file, *body)
         old = changed.get(key, texts[r.file][body[0] : body[1]])
-        changed[key] = old[: r.start - body[0]] + r.text + old[r.end - body[0] :]  # the last came first
+        changed[key] = old[: r.start - body[0]] + r.text + old[r.end - body[0] :]  # in reverse order
     return changed
 
 
 def switched(faults: list[Fault], root: Path) -> tuple[dict[str, Switched], list[Fault]]:
-    """The files with these faults in them, to be switched; and the faults that cannot be."""
+    """Returns the files with switches for these mutants, and the mutants that cannot have one."""
     texts = {edit.file: (root / edit.file).read_text() for fault in faults for edit in fault.edits}
     forms: defaultdict[tuple[str, int, int], list[tuple[Fault, str]]] = defaultdict(list)
     alone: list[Fault] = []

@@ -1,8 +1,8 @@
-// Goal: no bytes break the readers of what clients send: envelopes, segments and snapshots, heads
-// of requests, ids and idempotency keys.
+// Goal: no input breaks the parsers of client data: envelopes, segments and snapshots, request
+// heads, ids and idempotency keys.
 //
-// Method: what a real client sent is damaged in a few places, by a seed: bits turned, pieces cut
-// out, doubled, moved from one to another, the form's own signs put in.
+// Method: data of a real client is corrupted in a few places, from a seed: bits flipped, ranges
+// deleted, duplicated or copied between inputs, the syntax characters of the format inserted.
 
 #include "head_targets.hpp"
 #include "support/setting.hpp"
@@ -107,7 +107,7 @@ class damager {
     sign_list signs_;
 };
 
-// The targets' asserts end the process; what is counted here shows that both sides were reached.
+// A failed assert of a target ends the process; the counters verify that both outcomes occurred.
 void run(bool (*target)(std::string_view), const std::vector<std::string>& from, unsigned seed,
          int rounds, sign_list signs = json_signs) {
     damager d(seed, signs);
@@ -126,7 +126,7 @@ TEST(fuzz, segments) {
     for (const client_vector& v : client_vectors()) {
         if (!v.is_snapshot) from.push_back(v.plaintext);
     }
-    // A short one, so that damage often meets its frame.
+    // A short input, so that mutations often hit its framing.
     from.push_back(
         "{\"operations\":[{\"Delete\":{\"uuid\":\"f70ed568-0132-4fb2-ad77-19c4c8c0c321\"}}]}");
     run(fuzz_segment, from, 1, fuzz_rounds);
@@ -141,12 +141,12 @@ TEST(fuzz, snapshots) {
     }
     json.emplace_back("{\"f70ed568-0132-4fb2-ad77-19c4c8c0c321\":{\"a\":\"b\"}}");
     packed.push_back(wire::encode_snapshot({{uuid{}, {{"a", "b"}}}}));
-    // Each is packed at least once, which takes a hundred times as long as reading it.
+    // Each input is compressed at least once, which takes a hundred times as long as reading it.
     run(fuzz_snapshot_json, json, 2, fuzz_rounds / 10);
     run(fuzz_snapshot, packed, 3, fuzz_rounds / 10);
 }
 
-// Almost none that is damaged opens; those that do were not changed by what was done to them.
+// Almost no mutated envelope decrypts; one that does is unchanged by its mutation.
 TEST(fuzz, envelopes) {
     std::vector<std::string> from;
     for (const client_vector& v : client_vectors()) {
@@ -159,7 +159,7 @@ TEST(fuzz, envelopes) {
     run(fuzz_envelope, from, 4, fuzz_rounds);
 }
 
-TEST(fuzz, what_becomes_of_envelopes) {
+TEST(fuzz, an_envelope_that_was_altered_does_not_decrypt) {
     std::vector<std::string> from{std::string("\7\0\0\0", 4) + "{\"operations\":[]}"};
     for (const client_vector& v : client_vectors()) {
         if (!v.is_snapshot) from.push_back(std::string("\7\1\2\3", 4) + v.plaintext);
@@ -207,8 +207,8 @@ TEST(fuzz, pieces) {
     run(fuzz_pieces, from, 10, fuzz_rounds, head_signs);
 }
 
-// Every byte chooses something; few are needed for a request that is answered, and many make one
-// that says something twice.
+// Each byte makes one choice. Few bytes suffice for a request that reaches a handler; many bytes
+// make one with repeated fields.
 TEST(fuzz, chosen_heads) {
     damager d(9, head_signs);
     int answered = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What must hold of any request head whatever, on the server's own way: from bytes to a request, to
-// a line of the route table, to a handler on a store. Driven like targets.hpp.
+// Invariants for any request head on the server's own path: from bytes to a request, to a route, to
+// a handler on a store. Driven like targets.hpp.
 
 #include "api/head.hpp"
 #include "api/sync/sync_call.hpp"
@@ -27,7 +27,7 @@ namespace callsign::testing {
 
 // ---- ids ----
 
-// The documented forms, said in another way than the server does.
+// The documented forms, implemented independently of the server.
 inline bool is_id_in_some_form(std::string_view text) {
     constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
     const auto as_in = [](char c, char x) {
@@ -43,7 +43,7 @@ inline bool is_id_in_some_form(std::string_view text) {
            std::all_of(text.begin(), text.end(), [&](char c) { return as_in(c, 'x'); });
 }
 
-// Read if it is in one of the forms, and then it has the same digits.
+// An id is read if it has one of the documented forms, and keeps its digits.
 inline bool fuzz_id(std::string_view text) {
     const auto id = api::parse_uuid_in_any_form(text);
     CALLSIGN_ASSERT(id.has_value() == is_id_in_some_form(text));
@@ -66,7 +66,7 @@ inline bool fuzz_id(std::string_view text) {
 // ---- heads ----
 
 // A server on which most routes find something: an account, a client that has sent a version, and
-// everyone may register. It has no master key, so nobody can make it derive keys.
+// open registration. It has no master key, so that no request makes it derive keys.
 class fuzzed_server {
   public:
     static constexpr const char* client = "9d2b6c9e-2f47-4a55-9b4f-6f0f5f2c7a11";
@@ -98,7 +98,7 @@ class fuzzed_server {
     std::string operator_token_;
 };
 
-// What requests are answered with while nothing is broken.
+// The statuses of a server without internal errors.
 inline bool is_documented(unsigned status) {
     static constexpr std::array<unsigned, 19> all{200, 201, 204, 304, 400, 401, 403, 404, 405, 406,
                                                   409, 410, 412, 413, 415, 417, 422, 431, 503};
@@ -111,7 +111,7 @@ struct sync_route {
     std::string_view type;
 };
 
-// The route of a client's that has an id in its path; none: this is another request.
+// The sync route with an id in its path; null for other requests.
 inline const sync_route* sync_route_of(const net::http_request& request) {
     using boost::beast::http::verb;
     static constexpr std::array<sync_route, 3> all{
@@ -126,7 +126,7 @@ inline const sync_route* sync_route_of(const net::http_request& request) {
     return nullptr;
 }
 
-// What the head of a client's request is refused with; 0: with nothing.
+// The status with which the head of a sync request is rejected; 0 if it is accepted.
 inline unsigned refusal_of(const net::http_request& request, const sync_route& route) {
     const auto value_of = [&](const char* name) {
         const auto found = request.find(name);
@@ -159,7 +159,8 @@ inline void check_answer(fuzzed_server& server, const net::http_request& request
     }
 }
 
-// What is asked of the server before a body may come; what it refuses then, it would refuse whole.
+// True if the server accepts the body; a request that it rejects before the body it must also
+// reject as a whole.
 inline bool may_come(fuzzed_server& server, const net::request_reader& reader) {
     net::http_request head;
     head.base() = reader.header();
@@ -170,8 +171,8 @@ inline bool may_come(fuzzed_server& server, const net::request_reader& reader) {
     return !given.refused;
 }
 
-// The bytes come in pieces of these sizes, over and over; in one, if there are none. True: a
-// handler has had a request of them, or what stands before it has.
+// Feeds the bytes in pieces of these sizes, repeated in order; in one piece if there are none.
+// Returns true if a request reached a handler or was rejected before its body.
 inline bool answer_all(fuzzed_server& server, std::string_view bytes,
                        const std::vector<std::size_t>& pieces = {}) {
     using step = net::request_reader::step;
@@ -211,13 +212,13 @@ inline bool answer_all(fuzzed_server& server, std::string_view bytes,
     }
 }
 
-// Requests as they come.
+// Any bytes as requests.
 inline bool fuzz_head(std::string_view bytes) {
     fuzzed_server server;
     return answer_all(server, bytes);
 }
 
-// What a reader makes of requests: each, and what refused the last one.
+// The requests that a reader finds: each of them, and the error code that rejected the last one.
 inline std::string read_in(std::string_view bytes, const std::vector<std::size_t>& pieces) {
     using step = net::request_reader::step;
     const net::http_options options;
@@ -249,8 +250,8 @@ inline std::string read_in(std::string_view bytes, const std::vector<std::size_t
     }
 }
 
-// The first four bytes are the sizes of pieces, the rest is what comes in them: it is read as it is
-// in one piece.
+// The first four bytes are the sizes of pieces, the rest is the input: in pieces it is read as it
+// is in one piece.
 inline bool fuzz_pieces(std::string_view bytes) {
     std::vector<std::size_t> pieces;
     for (; pieces.size() < 4 && !bytes.empty(); bytes.remove_prefix(1)) {
@@ -265,7 +266,7 @@ inline bool fuzz_pieces(std::string_view bytes) {
 
 // ---- heads that are mostly well formed ----
 
-// Choices, each a byte of the input; when there are no more, the first of what there is.
+// Choices, each from one byte of the input; after its end, always the first option.
 class chooser {
   public:
     explicit chooser(std::string_view bytes) : rest_(bytes) {}
@@ -339,7 +340,7 @@ inline std::string choose_target(chooser& c) {
                                        "/metrics"});
     if (const auto at = target.find("ID"); at != target.npos) {
         std::string id = choose_id(c);
-        // Some of it escaped, as proxies do.
+        // Escapes part of it, as proxies do.
         if (c.below(3) == 0) {
             const std::size_t where = c.below(id.size());
             constexpr std::string_view digits = "0123456789ABCDEF";
@@ -354,7 +355,7 @@ inline std::string choose_target(chooser& c) {
     return target;
 }
 
-// Each choice is a statement of its own: compilers differ in the order of what stands in one.
+// One statement per choice: compilers evaluate the operands of an expression in different orders.
 inline std::string choose_field(chooser& c, const fuzzed_server& server) {
     const auto kind = c.below(32);
     if (kind < 10) {
@@ -382,7 +383,7 @@ inline std::string choose_field(chooser& c, const fuzzed_server& server) {
     return field += c.text();
 }
 
-// The body in chunks, with what may stand beside them, and sometimes with damage.
+// A chunked body, with extensions and trailers, and sometimes corrupted.
 inline std::string choose_chunks(chooser& c, std::string_view body) {
     std::string out;
     while (!body.empty()) {
@@ -405,7 +406,7 @@ inline std::string choose_chunks(chooser& c, std::string_view body) {
     return out;
 }
 
-// A request that the input chooses the parts of.
+// A request whose parts the input chooses.
 inline bool fuzz_chosen_head(std::string_view bytes) {
     fuzzed_server server;
     chooser c(bytes);

@@ -1,6 +1,6 @@
 #pragma once
-// What must hold of any bytes whatever. Driven by fuzz_test.cpp in CTest, bounded and the same each
-// time, and by libFuzzer (scripts/fuzz).
+// Invariants for any input. Driven by fuzz_test.cpp in CTest, limited and deterministic, and by
+// libFuzzer (scripts/fuzz).
 
 #include "support/hex.hpp"
 
@@ -21,7 +21,7 @@
 
 namespace callsign::testing {
 
-// Refused with a reason, or read, and then what is written of it reads the same.
+// A segment is rejected with a reason, or read, written and read again with the same result.
 inline bool fuzz_segment(std::string_view bytes) {
     const wire::segment_limits limits{.bytes_max = 1 << 20, .operations_max = 10'000};
     const auto read = wire::decode_segment(bytes, limits);
@@ -48,7 +48,7 @@ inline bool fuzz_snapshot(std::string_view bytes) {
     return true;
 }
 
-// The JSON of a snapshot, packed here: a checksum keeps most damage away from what is inside.
+// The JSON of a snapshot, compressed here: the zlib checksum would reject most mutations.
 inline bool fuzz_snapshot_json(std::string_view bytes) {
     uLongf size = compressBound(bytes.size());
     std::string packed(size, '\0');
@@ -60,7 +60,7 @@ inline bool fuzz_snapshot_json(std::string_view bytes) {
 
 // ---- envelopes ----
 
-// What the real client of tests/wire/vectors sealed with.
+// The key of the real client in tests/wire/vectors.
 inline seal::key fuzz_key() {
     const std::string bytes =
         from_hex("ba4b99988bb02082905054d9504e476bd03799d60b1256056d3951f7227d42aa");
@@ -69,8 +69,8 @@ inline seal::key fuzz_key() {
     return seal::key(all);
 }
 
-// A version id, and the body that is said to be behind it: on the server's way from an envelope to
-// operations. What opens was sealed: sealed again it is the same.
+// A version id, and an envelope for it: the server's path from an envelope to operations. An
+// envelope that decrypts is the same when it is encrypted again.
 inline bool fuzz_envelope(std::string_view bytes) {
     static const seal::key key = fuzz_key();
     uuid parent{};
@@ -90,15 +90,15 @@ inline bool fuzz_envelope(std::string_view bytes) {
     return true;
 }
 
-// What is wrong with an envelope that was changed after it was sealed.
+// The error for an envelope that was altered after encryption.
 inline seal::open_error fault_of(std::string_view changed) {
     if (changed.size() <= 1 + seal::nonce_bytes) return seal::open_error::too_small;
     if (changed.front() != 0x01) return seal::open_error::wrong_version;
     return seal::open_error::does_not_open;
 }
 
-// Four bytes say what becomes of an envelope on its way (what, where, how much); the others are
-// what is sealed in it. It opens as it was, or not at all.
+// Four bytes choose the alteration of an envelope (kind, position, size); the others are its
+// plaintext. It decrypts unaltered, or not at all.
 inline bool fuzz_sealed(std::string_view bytes) {
     std::array<std::uint8_t, 4> said{};
     const std::size_t said_bytes = std::min(bytes.size(), said.size());
@@ -139,8 +139,8 @@ inline bool fuzz_sealed(std::string_view bytes) {
 
 // ---- Idempotency-Key ----
 
-// The field's values, one a line. Refused with a reason, or a key: what was sent is it, bare or
-// quoted.
+// The values of the field, one per line. They are rejected with a reason, or yield a key equal to
+// the value, bare or quoted.
 inline bool fuzz_idempotency_key(std::string_view bytes) {
     std::vector<std::string_view> values;
     for (bool more = true; more;) {

@@ -1,4 +1,4 @@
-"""An HTTP client that holds each answer against the document."""
+"""An HTTP client that compares each response with the document."""
 
 import base64
 import http.client
@@ -10,11 +10,11 @@ from urllib.parse import parse_qsl
 
 from document import JSON_FORMS, PROTOBUF
 
-WAIT = 10  # seconds, for whatever is waited for
-# What opens a WebSocket (RFC 6455).
+WAIT = 10  # timeout of every wait, in seconds
+# Headers of a WebSocket handshake (RFC 6455).
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
            "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode()}
-# Fields that are HTTP's own affair.
+# Headers that HTTP defines, which the document omits.
 OF_HTTP = {"server", "date", "content-type", "content-length", "connection", "transfer-encoding"}
 
 
@@ -32,7 +32,7 @@ class Answer:
 
 
 class Checker:
-    """Collects what is wrong, and what was seen."""
+    """Collects errors and the statuses and codes seen."""
 
     def __init__(self, document):
         self.document, self.faults, self.count = document, [], 0
@@ -57,11 +57,11 @@ class Checker:
             self.fault(f"{what}: {error}")
 
     def judge(self, method, target, fields, sent, answer):
-        """Whether the document knows this answer to this request."""
+        """Verifies that the document describes this response to this request."""
         self.count += 1
         path, _, query = target.partition("?")
         found = self.document.find("GET" if method == "HEAD" else method, path)
-        if isinstance(found, list):  # no operation is for it
+        if isinstance(found, list):  # no operation for the request
             is_sync = path == "/" or path.startswith("/v1/client/")
             kind = "no-such-sync-path" if is_sync else "method-not-allowed" if found else "no-such-path"
             name, said = f"{method} {path} ({kind})", self.others[kind]
@@ -84,7 +84,7 @@ class Checker:
             self._judge_body(f"{name}: {answer.status}", said, answer)
 
     def _judge_request(self, name, operation, query, fields, sent):
-        """What the server takes, the document allows."""
+        """Verifies that the document allows everything that the server accepts."""
         known = {p["name"]: p for p in operation.takes("query")}
         for parameter, value in parse_qsl(query, keep_blank_values=True):
             if parameter not in known:
@@ -128,15 +128,15 @@ class Checker:
 
 
 class Client:
-    """One caller on one connection."""
+    """A client with one connection."""
 
     def __init__(self, checker, port):
         self.checker, self.port = checker, port
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT)
 
     def ask(self, request, wanted, token=None, body=None, **fields):
-        """`wanted`: the status or the code that the answer has to have; None: any that is in the document. `body`:
-        bytes, or what becomes JSON."""
+        """`wanted`: the expected status or code; None: any in the document. `body`: bytes, or a
+        value to encode as JSON."""
         method, target = request.split(" ", 1)
         fields = {name.replace("_", "-"): value for name, value in fields.items()}
         if token:
@@ -159,7 +159,7 @@ class Client:
         return Answer(response, response.read())
 
     def _ask_in_protobuf(self, target, fields, answer):
-        """Once for each path; what is not there in protobuf is what JSON calls false, 0 and empty."""
+        """Once for each path; a missing member in protobuf equals false, 0 or an empty value in JSON."""
         path = target.partition("?")[0]
         operation = self.checker.document.find("GET", path)
         if path in self.checker.asked_both_ways or PROTOBUF not in operation.responses["200"]["content"]:
@@ -185,7 +185,7 @@ class Events:
         checker.judge("GET", target, fields, None, Answer(self._response, None))
 
     def next(self, kind):
-        """The next event of that kind; others before it are looked at, too."""
+        """Returns the next event of this kind; verifies those before it, too."""
         event = {}
         for line in iter(self._response.readline, b""):
             name, _, value = line.decode().rstrip("\n").partition(": ")
@@ -220,7 +220,7 @@ class Socket:
         checker.expect("socket: not opened", self._response.status == 101)
 
     def next(self, kind):
-        """What the next message of that kind says; others before it are looked at, too."""
+        """Returns the next message of this kind; verifies those before it, too."""
         while text := self.read():
             event = json.loads(text)
             self.checker.matches("socket", self.checker.document.schema("FeedEvent"), event)
@@ -230,7 +230,7 @@ class Socket:
         return {}
 
     def read(self):
-        """The next message's bytes; none when the socket is closed."""
+        """Returns the next message's bytes; none if the socket is closed."""
         read = self._response.fp.read
         first, size = read(2)
         if size == 126:

@@ -1,4 +1,4 @@
-"""The document: read, looked through, and held against the sources. Nothing here talks to a server."""
+"""The OpenAPI document: parses and verifies it, and compares it with the sources, without a server."""
 
 import json
 import re
@@ -10,12 +10,12 @@ from jsonschema import Draft202012Validator
 METHODS = ("get", "put", "post", "delete", "patch")
 JSON_FORMS = ("application/json", "application/merge-patch+json", "application/problem+json")
 PROTOBUF = "application/x-protobuf"
-# JSON arrays in our JSON form, so they have no schemas of their own.
+# Messages that become JSON arrays, so they have no schemas of their own.
 LISTS_ONLY = {"TextList": "string", "AnnotationList": "Annotation"}
 
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """YAML as OpenAPI takes it: names are texts and come once; dates and yes and no are texts, too."""
+    """Parses YAML as OpenAPI does: keys are unique strings; dates, yes and no are strings, too."""
 
     def construct_mapping(self, node, deep=False):
         names = [self.construct_object(key) for key, _ in node.value]
@@ -43,7 +43,7 @@ class Operation:
         self.scope = "anyone"
         for needed in said.get("security", []):
             self.scope = needed["bearer"][0] if "bearer" in needed else "device"
-        self.codes = {}  # those of each status
+        self.codes = {}  # by status
         for status, answer in self.responses.items():
             schema = answer.get("content", {}).get("application/problem+json", {}).get("schema", {})
             self.codes[status] = schema.get("properties", {}).get("code", {}).get("enum", [])
@@ -68,10 +68,10 @@ class Document:
         self._validators = {}
         self._check_references(self.root, "")
         if self.faults:
-            return  # What does not resolve cannot be looked through.
+            return  # unresolved references cannot be verified
         self.operations = self._operations(self.root["paths"])
         self.webhooks = self._operations(self.root["webhooks"])
-        # A template with more text before its first parameter is the better match.
+        # A template with more literal text before its first parameter takes precedence.
         self._patterns = [(re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(o.path)) + "$"), o)
                           for o in sorted(self.operations, key=lambda o: (o.path.count("{"), -len(o.path)))]
 
@@ -80,7 +80,7 @@ class Document:
                 for path, item in items.items() for method in METHODS if method in item]
 
     def find(self, method, path):
-        """The operation; or the names of all that the path has."""
+        """Returns the operation, or the names of the path's operations."""
         matching = [o for pattern, o in self._patterns if pattern.match(path)]
         for operation in matching:
             if operation.method == method:
@@ -99,7 +99,7 @@ class Document:
         return {"$ref": f"#/components/schemas/{name}"}
 
     def errors(self, schema, value):
-        """What of the value the schema does not allow, a line for each."""
+        """Returns the schema violations of the value, one per line."""
         if id(schema) not in self._validators:
             whole = {"allOf": [schema], "components": self.root["components"]}
             self._validators[id(schema)] = (Draft202012Validator(whole), schema)
@@ -109,7 +109,7 @@ class Document:
     # ---- examples ----
 
     def example_of(self, part):
-        """Of a parameter or a media type, the first one."""
+        """Returns the first example of a parameter or media type."""
         schema = self.resolve(part.get("schema", {}))
         if "example" in part:
             return part["example"]
@@ -120,7 +120,7 @@ class Document:
         return schema.get("default")
 
     def request_of(self, operation, **given):
-        """Path, fields and JSON (or nothing) of a request that the schemas allow."""
+        """Returns path, headers and JSON (or None) of a request that the schemas allow."""
         value = lambda p: given.get(p["name"], self.example_of(p))
         path = operation.path
         for p in operation.takes("path"):
@@ -135,7 +135,7 @@ class Document:
                 break
         return path + (f"?{query}" if query else ""), fields, body
 
-    # ---- is the document in order? ----
+    # ---- validity of the document ----
 
     def check(self):
         parts = list(self._parts(self.root, ""))
@@ -145,7 +145,7 @@ class Document:
             if "schema" in part:
                 self._check_schema(part["schema"], f"{where}/schema")
         if self.faults:
-            return  # Nothing can be held against what is no schema.
+            return  # invalid schemas cannot be compared
         for name, schema in self.root["components"]["schemas"].items():
             self._check_examples(schema, schema.get("examples", []), f"/components/schemas/{name}")
         for where, part in parts:
@@ -168,7 +168,7 @@ class Document:
                 self._check_references(each, f"{where}/{name}")
 
     def _parts(self, node, where):
-        """All that has a name in the document, but for what is inside schemas and examples."""
+        """Returns all named parts of the document, except those inside schemas and examples."""
         if isinstance(node, dict):
             yield where, node
         for name, each in node.items() if isinstance(node, dict) else enumerate(node):
@@ -205,7 +205,7 @@ class Document:
                 self.faults.append(f"{where}: its example is not what it says: {error}")
 
     def _check_forms(self, content, where):
-        """The message that a protobuf body is, is the one that the JSON beside it is."""
+        """The protobuf message of a body must match its JSON schema."""
         titles = {part["schema"].get("title", "") for form, part in content.items() if form == PROTOBUF}
         named = set()
         for form, part in content.items():
@@ -215,14 +215,14 @@ class Document:
             self.faults.append(f"{where}/content: the protobuf message {titles} is not the JSON one")
 
     def _names(self, schema):
-        """The schemas that it is, by name."""
+        """Returns the names of its schemas."""
         found = {schema["$ref"].rpartition("/")[2]} if "$ref" in schema else set()
         for other in [self.resolve(schema)] * ("$ref" in schema) + [
                 s for word in ("allOf", "anyOf", "oneOf") for s in schema.get(word, [])]:
             found |= self._names(other)
         return found
 
-    # ---- does it say what the sources say? ----
+    # ---- comparison with the sources ----
 
     def compare_routes(self, text):
         routes = re.findall(r'\{verb::(\w+),\s*"([^"]+)",\s*access::(\w+),\s*body::(\w+),', text)
@@ -243,7 +243,7 @@ class Document:
                 self.faults.append(f"{name}: takes {body}, where the document says {taken}")
 
     def compare_problems(self, header, machinery):
-        """`machinery`: sources that refuse what has no route yet."""
+        """`machinery`: sources that reject requests before routing."""
         known = {code: status for status, code in re.findall(r'problem \w+\{\s*(\d+),\s*"([a-z-]+)"', header)}
         known |= {code: status for status, code in re.findall(r'\b(\d{3}), "([a-z]+(?:-[a-z]+)+)",', machinery)}
         described = {}

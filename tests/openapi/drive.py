@@ -1,9 +1,9 @@
-"""Holds schema/openapi.yaml against the sources and against running servers.
+"""Compares schema/openapi.yaml with the sources and with running servers.
 
     python3 tests/openapi/drive.py --server callsignd --cli callsign --document schema/openapi.yaml
         --proto schema/proto/callsign/v1/callsign.proto --routes src/api/routes.cpp --problems src/api/problem.hpp
 
-Exit status 0: what the document says is so, and each operation was driven to each of its successes. Needs the Debian
+Exit status 0: the document is correct, and each operation returned each of its successes. Needs the Debian
 packages python3-yaml and python3-jsonschema.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import yaml
 
-sys.dont_write_bytecode = True  # nothing is left beside the sources
+sys.dont_write_bytecode = True  # creates no files beside the sources
 
 import elsewhere
 import scenarios
@@ -30,15 +30,15 @@ def read_arguments():
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     for name, what in (("server", "callsignd"), ("cli", "callsign"), ("document", "openapi.yaml"),
                        ("proto", "callsign.proto"), ("routes", "routes.cpp"), ("problems", "problem.hpp")):
-        arguments.add_argument(f"--{name}", type=Path, required=True, help=f"where {what} is")
-    arguments.add_argument("--list", action="store_true", help="name the codes that were not seen, too")
+        arguments.add_argument(f"--{name}", type=Path, required=True, help=f"path of {what}")
+    arguments.add_argument("--list", action="store_true", help="also list codes that were not seen")
     return arguments.parse_args()
 
 
 def compare_with_sources(document, given):
     document.check()
     document.compare_routes(given.routes.read_text())
-    # What is refused before there is a route, is beside the routes' folder.
+    # Rejections before routing are in the net module.
     net = sorted((given.problems.parent.parent / "net").glob("*.cpp"))
     document.compare_problems(given.problems.read_text(), "".join(source.read_text() for source in net))
     document.compare_messages(given.proto.read_text())
@@ -69,7 +69,7 @@ def drive(checker, given, folder):
         scenarios.restored(w, scenarios.World(checker, servers[3]))
         sweeps.all_alike(w)
         sweeps.small_server(scenarios.World(checker, servers[1]))
-    except Exception:  # What was found before it is worth telling.
+    except Exception:  # errors found before it are reported as well
         checker.fault(traceback.format_exc())
     finally:
         for server in servers:
@@ -79,7 +79,7 @@ def drive(checker, given, folder):
 
 
 def unseen(document, checker):
-    """Successes that no request was answered with, and codes."""
+    """Returns successes and codes that no response had."""
     statuses = [(o.name, status) for o in document.operations for status in o.responses if int(status) < 400]
     codes = [(o.name, code) for o in document.operations for some in o.codes.values() for code in some]
     return sorted(set(statuses) - checker.statuses), sorted(set(codes) - checker.codes), len(set(codes))

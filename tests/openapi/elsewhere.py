@@ -1,4 +1,4 @@
-"""What is asked about accounts whose tasks live on another server."""
+"""Scenarios with remote accounts."""
 
 import threading
 import time
@@ -8,11 +8,11 @@ import seal
 from client import WAIT, Client
 from scenarios import NIL, SEGMENT
 
-NOWHERE = "http://127.0.0.1:1/"  # nobody listens there
+NOWHERE = "http://127.0.0.1:1/"  # no listener
 
 
 def remotes(w, far):
-    """`far`: the other server, whose opaque account is where the tasks live."""
+    """`far`: the remote server with the opaque account."""
     secret, at = "b4a4e6b7b811eda1dc1a2693ded", str(uuid.uuid4())
     far.account("far", "FAR", mode="opaque", clientId=at)
     there = {"url": f"http://127.0.0.1:{far.server.port}/", "clientId": at, "encryptionSecret": secret}
@@ -91,7 +91,7 @@ def refused_connections(w, far, there):
 
 
 def break_history(w, remote):
-    """It opens, and is nothing that clients write."""
+    """A segment that can be decrypted, but is not what clients write."""
     body = seal.seal(seal.derive_key(remote["encryptionSecret"], remote["clientId"]), NIL, b"no operations")
     w.ask(f"POST /v1/client/add-version/{NIL}", 200, body=body, X_Client_Id=remote["clientId"], Content_Type=SEGMENT)
 
@@ -107,7 +107,7 @@ def refused_of_one_elsewhere(w, near, path):
 
 
 def out_of_reach(w, near, path, there):
-    """A creation waits for its server, and is made when that is there again."""
+    """A creation waits for the remote server, and completes once that is reachable again."""
     w.ask(f"PATCH {path}/remote", "remote-unavailable", w.operator, {"url": NOWHERE, **secret_of(there)})
     w.ask(f"PATCH {path}/remote", 200, w.operator, {"url": NOWHERE})
     body, fields = {"description": "It waits"}, {"Idempotency-Key": "waits"}
@@ -132,7 +132,7 @@ def out_of_reach(w, near, path, there):
 
 
 def gone_back(w, near, path, there):
-    """This server knows the client id, too, and has none of its history: as if all of it was lost."""
+    """This server knows the client ID, too, but has no history, as after a complete loss."""
     w.account("lost", "LOST", mode="opaque", clientId=there["clientId"])
     emptied = f"http://127.0.0.1:{w.server.port}/"
     w.ask(f"PATCH {path}/remote", 200, w.operator, {"url": emptied})

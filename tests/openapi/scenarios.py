@@ -1,4 +1,4 @@
-"""What is asked of a server: each operation to each of its successes, and to the problems that have a story."""
+"""Scenarios: each operation with each of its successes, and with problems that need a preparation."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ NIL = str(uuid.UUID(int=0))
 SEGMENT = "application/vnd.taskchampion.history-segment"
 SNAPSHOT = "application/vnd.taskchampion.snapshot"
 FEEDS = ("/v1/changes", "/v1/changes/stream", "/v1/changes/socket")
-MARK = "0123456789ab"  # of a version that never was
+MARK = "0123456789ab"  # of a version that never existed
 
 MAIN = """
 [http]
@@ -37,7 +37,7 @@ allow_addresses = ["127.0.0.0/8"]
 [log]
 level = "error"
 """
-# Where tasks of accounts on the other one live.
+# The server of remote accounts.
 FAR = """
 [log]
 level = "error"
@@ -45,7 +45,7 @@ level = "error"
 
 
 class World:
-    """A server, and who asks it."""
+    """A server with its clients."""
 
     def __init__(self, checker, server):
         self.checker, self.server, self.document = checker, server, checker.document
@@ -54,7 +54,7 @@ class World:
         self.operator = server.operator
 
     def account(self, name, prefix, **said):
-        """The account as it was made, with tokens of each scope."""
+        """Creates an account with tokens of each scope."""
         made = self.ask("POST /v1/admin/accounts", 201, self.operator, {"name": name, "prefix": prefix, **said}).json()
         made["write"] = made["token"]
         for scope in ("read", "admin"):
@@ -178,7 +178,7 @@ def backups(w, folder):
 
 
 def restored(before, w):
-    """`w`: what came of the backup, whose tokens are those of `before`."""
+    """`w`: the server restored from the backup, with the tokens of `before`."""
     anna, ben = before.anna, before.ben
     series = w.ask("GET /v1/admin/accounts/anna/series", 200, w.operator).json()["series"]
     w.expect("a restored series is not held", all(s["held"] for s in series))
@@ -377,10 +377,10 @@ def keys(w):
     w.ask("POST /v1/keys", "series-archived", w.ben["write"], {"uuid": str(uuid.uuid4()), "prefix": "GONE"})
 
 
-# ---- what operators bring along ----
+# ---- imports ----
 
 def histories(w):
-    """Histories from another server; then one of them, and its tasks, become the server's to see."""
+    """Imports histories from another server; then converts one account to managed."""
     client, version, secret = str(uuid.uuid4()), str(uuid.uuid4()), "open sesame"
     me, other = {"X-Client-Id": client}, {"X-Client-Id": str(uuid.uuid4())}
     mine, others = {**me, "Content-Type": SEGMENT}, {**other, "Content-Type": SEGMENT}
@@ -427,7 +427,7 @@ def histories(w):
 
 
 def cancel_conversion(w, manage, secret):
-    """Deriving the key takes long enough for another request."""
+    """Key derivation takes long enough for another request."""
     asking = threading.Thread(target=lambda: Client(w.checker, w.server.port).ask(
         f"POST {manage}", "cancelled", w.operator, {"encryptionSecret": secret}))
     asking.start()
@@ -471,7 +471,7 @@ def reaper(w):
 
 # ---- the audit log ----
 
-# All there are; each was done above.
+# All actions; earlier scenarios caused each of them.
 ACTIONS = {"account-created", "account-renamed", "account-disabled", "account-enabled", "account-deleted",
            "account-managed", "account-moves", "account-moved-here", "backup-begun", "client-imported",
            "conversion-cancelled", "device-created", "device-revoked", "numbers-imported", "remote-changed",

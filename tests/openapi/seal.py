@@ -1,4 +1,4 @@
-"""What a client of TaskChampion seals its versions with: PBKDF2, and ChaCha20-Poly1305 (RFC 8439)."""
+"""Encryption of versions by TaskChampion's clients: PBKDF2, and ChaCha20-Poly1305 (RFC 8439)."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Real servers, and one that webhooks are posted to."""
+"""Real servers, and a receiver of webhooks."""
 
 import http.server
 import os
@@ -10,7 +10,7 @@ from client import WAIT
 
 
 class Server:
-    """callsignd in a folder of its own, on a free port."""
+    """callsignd with its own folder, on a free port."""
 
     SIGN = "callsignd listening on http://"
 
@@ -34,18 +34,18 @@ class Server:
         raise RuntimeError("callsignd did not start:\n" + (folder / "log").read_text())
 
     def stop(self):
-        """As its supervisor does; a second time would end it at once."""
+        """Stops it as a service manager does; a second call would end it at once."""
         if not self.is_stopping:
             self.process.terminate()
         self.is_stopping = True
 
     def status(self):
-        """Of the process, when it has ended."""
+        """The exit status, once the process has ended."""
         return self.process.wait(WAIT)
 
 
 class Receiver:
-    """Takes what is posted; answers with the statuses it was told, then with 204."""
+    """Receives webhook posts; responds with the given statuses, then with 204."""
 
     def __init__(self):
         self.posts, self.statuses = queue.Queue(), queue.Queue()

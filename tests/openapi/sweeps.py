@@ -1,4 +1,4 @@
-"""What is asked of every operation alike; and of a server that has little of everything."""
+"""Requests to every operation in the same way; and to a server with minimal limits."""
 
 import http.client
 import json
@@ -9,7 +9,7 @@ import uuid
 from client import UPGRADE, WAIT, Answer, Events
 from scenarios import FEEDS, NIL, SEGMENT
 
-# No master key, and little of everything.
+# No master key, and minimal limits.
 ALLOWED = [str(uuid.UUID(int=n)) for n in (1, 2, 3)]
 REQUESTS = 6
 SMALL = f"""
@@ -38,7 +38,7 @@ EXAMPLE = object()
 
 
 def ask(w, o, wanted, token=None, given=(), body=EXAMPLE, query="", **fields):
-    """The request that the document shows, with what is `given` of its parameters."""
+    """Sends the document's example request, with `given` parameters."""
     path, own, example = w.document.request_of(o, **dict(given))
     if o.is_feed:
         own.update(UPGRADE)
@@ -46,8 +46,8 @@ def ask(w, o, wanted, token=None, given=(), body=EXAMPLE, query="", **fields):
     return w.ask(f"{o.method} {path}{query}", wanted, token, body, **{**own, **fields})
 
 
-# ---- what every operation says alike ----
-# What is wanted follows from what an operation is, not from the codes that the document lists for it.
+# ---- behaviour common to all operations ----
+# Expectations follow from the kind of operation, not from the codes in the document.
 
 def all_alike(w):
     anna, ben = w.anna, w.ben
@@ -93,7 +93,7 @@ def wrong_or_missing(w, o, token):
     ask(w, o, wanted, w.ben["admin"] if o.is_of_account else token, {"name": "ben", "id": "99999"})
 
 
-# ---- where there is little of everything ----
+# ---- a server with minimal limits ----
 
 def small_server(w):
     anna = w.account("anna", "SYN")

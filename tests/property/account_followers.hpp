@@ -1,7 +1,7 @@
 #pragma once
-// Followers of a managed account that come and go: each reads a little now and then, from where it
-// was, and goes on from its cursor however long it was away. Some leave for good, and others come.
-// Now and then what they may still need is forgotten.
+// Followers of a managed account: each reads a few changes at random moments and resumes from its
+// cursor after absences of any length. Some leave permanently, new ones join. At random moments
+// history that followers may still need expires.
 
 #include "property/managed_account.hpp"
 #include "support/model_follower.hpp"
@@ -14,7 +14,7 @@ namespace callsign::testing {
 
 class account_followers {
   public:
-    // Chance of their own: the account's game is the same with and without them.
+    // A separate source of randomness: the account's run is the same with and without followers.
     account_followers(managed_account& account, unsigned seed, bool forgetful)
         : account_(account), chance_(seed), forgetful_(forgetful), told_(account.id()) {
         for (int n = 0; n < 4; ++n) all_.push_back(newcomer(n));
@@ -44,7 +44,7 @@ class account_followers {
         }
     }
 
-    // What purged tasks were is about to leave the chain: nobody is to read that it was there.
+    // Purged tasks are about to be removed from the chain: later reads must not find their content.
     void begin_scrub() {
         read_to_the_end();
         is_scrubbed_ = true;
@@ -70,7 +70,7 @@ class account_followers {
 
     int below(int limit) { return static_cast<int>(chance_() % static_cast<unsigned>(limit)); }
 
-    // Every second one has a filter.
+    // Every second follower has a filter.
     one newcomer(int n) {
         one made;
         if (n == 1) {
@@ -102,7 +102,7 @@ class account_followers {
         expiries_ += who.model.expiries();
     }
 
-    // False: there is no more.
+    // Returns false at the end of the feed.
     bool read(one& who, std::size_t limit, std::size_t work_max) {
         const auto tx = account_.data().begin_read();
         told_.read_on(*tx);
@@ -116,7 +116,7 @@ class account_followers {
         }
         auto* const part = std::get_if<read_changes::part>(&answer);
         if (!part) {
-            who.model.refuse("its place is not known");
+            who.model.refuse("the cursor is rejected");
             return false;
         }
         std::vector<heard_change> shown;
@@ -124,13 +124,13 @@ class account_followers {
             shown.push_back({c.place, c.task.uuid, c.task.purged, std::move(c.task.attributes),
                              std::move(c.changed)});
         }
-        if (shown.size() > limit) who.model.refuse("more than it asked for");
-        if (part->last != told_.seq()) who.model.refuse("another end");
+        if (shown.size() > limit) who.model.refuse("more changes than the limit");
+        if (part->last != told_.seq()) who.model.refuse("wrong last seq");
         if (part->has_more == (part->next == feed_place{part->last})) {
-            who.model.refuse("whether there is more");
+            who.model.refuse("wrong end of the page");
         }
         if (part->has_more && part->next == who.model.place()) {
-            who.model.refuse("it does not get on");
+            who.model.refuse("the follower does not advance");
             return false;
         }
         who.model.hear(shown, part->next, told_, from);
@@ -138,7 +138,8 @@ class account_followers {
         return part->has_more;
     }
 
-    // What ended a while ago, a few states at a time; nothing younger, and all of it in the end.
+    // Expires the states that ended long enough ago, a few at a time; no younger ones, and all of
+    // them in the end.
     void forget() {
         constexpr milliseconds kept{15};
         const forget_settled c{slot_id{}, 1 + below(8), std::chrono::hours{24}, kept};
@@ -149,8 +150,8 @@ class account_followers {
         told_.read_on(*tx);
         const std::int64_t from = accounts::history_from(*tx, account_.id());
         const std::int64_t due = std::max(before, told_.history_from(account_.now() - kept));
-        if (from < before || from > due) faults_.insert("what is not old is forgotten");
-        if (done && !done->next && from != due) faults_.insert("what is old is not forgotten");
+        if (from < before || from > due) faults_.insert("history expires too early");
+        if (done && !done->next && from != due) faults_.insert("old history does not expire");
     }
 
     managed_account& account_;

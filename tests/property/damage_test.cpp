@@ -1,11 +1,11 @@
-// Goal: data from the disk is input. Whatever bytes of the file are overwritten, no read and no
-// write ends the process, nothing that is read is another thing than was written, and `callsign
-// check` lists what is damaged, or nothing that can be read has changed.
+// Goal: data from the disk is untrusted input. Whichever bytes of the file are overwritten, no read
+// or write ends the process, no read returns other data than was written, and `callsign check`
+// reports the corruption unless all readable data is unchanged.
 //
-// Method: a small and a large store with everything in them, closed. From a seed: a page of each
-// kind in turn, a place in it, 1 to 4096 bytes overwritten. Then `check`, and every question that
-// can be asked, against the answers of the sound store. A second round puts the pages' sums right
-// again, as if the bytes had been written so: there only that nothing ends the process.
+// Method: a small and a large closed store with rows in every table. A seed chooses a page of each
+// kind in turn, an offset in it, and 1 to 4096 bytes to overwrite. Then `check` runs, and all
+// queries are compared with the responses of the intact store. A second round recomputes the page
+// checksums, as if the bytes had been written regularly; there the process must not end.
 
 #include "store/sqlite/log/page_sums.hpp"
 #include "support/check.hpp"
@@ -51,7 +51,7 @@ sqlite_options options_at(const std::filesystem::path& dir) {
 
 const uuid sealed_client = *parse_uuid(some_id(1));
 
-// Everything there is a table for. `n`: tasks of each account.
+// Fills every table. `n`: tasks of each account.
 void fill(const std::filesystem::path& dir, int n) {
     const auto store = open_sqlite(options_at(dir));
     counted_ids ids;
@@ -71,7 +71,7 @@ void fill(const std::filesystem::path& dir, int n) {
                                   run(reserve{id, key, sha256(key), {}, i % 3 == 0 ? "OPS" : ""}))
                                   .slot;
             if (i % 9 == 8) continue;
-            // Some have pages of their own.
+            // Some descriptions have overflow pages.
             run(fulfil{slot,
                        i % 3 == 0 ? "OPS" : "",
                        {{"description", std::string(i % 17 == 0 ? 9000 : 60, 'd') + key}}});
@@ -94,7 +94,7 @@ void fill(const std::filesystem::path& dir, int n) {
     tx->commit();
 }
 
-// ---- questions ----
+// ---- queries ----
 
 std::string say(const task& t) {
     std::string text = to_string(t.uuid) + std::to_string(t.last_seq) + t.current_prefix;
@@ -150,7 +150,7 @@ std::string say(const std::vector<Row>& rows) {
 
 using question = std::function<std::string(read_tx&)>;
 
-// Each thing by itself, and lists.
+// Queries for each single row, and lists.
 std::vector<question> questions_about(const std::filesystem::path& dir) {
     const auto store = open_sqlite(options_at(dir));
     const auto tx = store->begin_read();
@@ -215,14 +215,15 @@ std::vector<std::string> answers(const std::filesystem::path& dir,
     return all;
 }
 
-// ---- damage ----
+// ---- corruption ----
 
 std::string bytes_of(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Pages by what they are: the first byte tells B-trees' apart, the rest is overflow, or free.
+// Groups pages by kind: the first byte distinguishes B-tree pages; other pages are overflow pages
+// or free.
 std::map<int, std::vector<std::size_t>> pages_by_kind(const std::string& file) {
     std::map<int, std::vector<std::size_t>> pages;
     for (std::size_t at = 0; at < file.size(); at += page_bytes) {
@@ -258,7 +259,7 @@ std::string with_right_sums(std::string file) {
     return file;
 }
 
-// The whole server on it: creations, retries, edits, deletions, sync, sweeps.
+// Runs the whole server on the store: creations, retries, edits, deletions, sync, sweeps.
 void write_on(const std::filesystem::path& dir) {
     std::unique_ptr<store> disk;
     try {
@@ -327,14 +328,14 @@ TEST_P(damaged_store, overwritten_bytes_are_found_and_never_believed) {
         try {
             is_ok = report_on(dir.path()).ok();
         } catch (const std::runtime_error&) {
-            // It says that it is no database of ours.
+            // The file is rejected as not a Callsign database.
         }
         found += is_ok ? 0 : 1;
         const auto now = answers(dir.path(), questions_);
         for (std::size_t i = 0; i < now.size(); ++i) {
             if (now[i] == expected_[i]) continue;
             ASSERT_EQ(now[i], no_answer) << "seed " << seed << " was: " << expected_[i];
-            ASSERT_FALSE(is_ok) << "seed " << seed << ": check finds nothing";
+            ASSERT_FALSE(is_ok) << "seed " << seed << ": check reports nothing";
         }
     }
     EXPECT_GT(found, rounds() / 2);

@@ -1,14 +1,14 @@
-// Goal: whatever one call to the disk does - a read or a write fails, a read comes short, there is
-// no room, a sync fails, memory runs out, the power goes - every creation that was acknowledged
-// gives its receipt again, at once and after a restart; so does every edit and every sealed version
-// that was; and `callsign check` finds nothing.
+// Goal: whatever a single disk call does - a read or a write fails, a read is short, the disk is
+// full, a sync fails, memory is exhausted, the power fails - every acknowledged creation returns
+// its receipt again, at once and after a restart; so do acknowledged edits and sealed versions; and
+// `callsign check` reports nothing.
 //
-// Method: a script through the whole server but its sockets (creations, retries, edits, sync, a
-// sweep, merges of keys, checkpoints, restarts) on a store whose bounds are so small that it
-// crosses them all. The disk numbers the calls. The script is run once for each call and each
-// fault, which befalls that call; then everything is asked for again.
+// Method: a script for the whole server without sockets (creations, retries, edits, sync, a sweep,
+// merges of keys, checkpoints, restarts) on a store whose limits are so small that the script
+// exceeds all of them. The simulated disk numbers its calls. The script runs once for each call and
+// each error injected there; then everything is queried again.
 //
-// How many of the calls: CALLSIGN_DISK_STRIDE, every n-th; 1 by hand (see README.md).
+// CALLSIGN_DISK_STRIDE selects every n-th call; see README.md for a full run.
 
 #include "support/audit.hpp"
 #include "support/check.hpp"
@@ -31,7 +31,7 @@ namespace {
 
 using boost::beast::http::verb;
 
-// How long a fault lasts: a full disk stays full for a while.
+// Number of calls for which an error lasts: a full disk stays full for a while.
 std::int64_t lasts(disk_fault what) {
     return what == disk_fault::disk_is_full ? 40 : 1;
 }
@@ -71,8 +71,8 @@ class server {
 
     // ---- after it ----
 
-    // Nothing is wrong with the disk any more. At once, unless the server has ended: each receipt,
-    // edit and version is there.
+    // Without disk errors every receipt, edit and version is there; at once, unless the server has
+    // ended.
     std::string after() {
         disk_.heal();
         if (disk_.is_off() || !house_ || house_->fatal() || !house_->engine().writable()) kill();
@@ -105,7 +105,7 @@ class server {
         return options;
     }
 
-    // A read that failed as it was opened stops writing, until that succeeds.
+    // A read error while the store was opened blocks writing until a later attempt succeeds.
     bool is_to_be_opened_again() {
         if (disk_.armed_with() != disk_fault::read_fails || !disk_.has_struck()) return false;
         try {
@@ -118,7 +118,7 @@ class server {
 
     void start() {
         store_.reset();
-        // Whoever starts it tries again, as long as a fault lasts.
+        // The start is retried as long as the error lasts, as a service manager does.
         for (int attempt = 1; !store_; ++attempt) {
             try {
                 store_ = open_sqlite(options_at(at_));
@@ -135,14 +135,14 @@ class server {
         options.service.sync.turnstile = milliseconds{0};
         house_.emplace(std::move(options));
     }
-    // The polite end: all is checkpointed.
+    // A regular stop, which checkpoints everything.
     void restart() {
         if (disk_.is_off()) return kill();
         house_.reset();
         store_.reset();
         start();
     }
-    // The files as they lie are what the next process finds.
+    // The next process finds the files as they are.
     void kill() {
         if (!disk_.is_off()) {
             const auto next = next_life();
@@ -152,7 +152,7 @@ class server {
                     std::filesystem::copy_file(file, next / name);
                 }
             }
-            // What is done to the files it left behind is of no process that there is.
+            // Calls for the killed process's files are neither counted nor fail.
             disk_.ignore_calls(true);
             house_.reset();
             store_.reset();
@@ -163,7 +163,7 @@ class server {
         }
         move();
     }
-    // To where the power came back.
+    // Continues in the directory that holds the files after the power failure.
     void move() {
         const auto next = next_life();
         disk_.strike(at_, next, entropy_);
@@ -179,9 +179,9 @@ class server {
         return next;
     }
 
-    // A server that has ended is started again, as whoever watches over it does. That it ends is
-    // for outcomes that nobody knows, and that it stops writing for damage: a full disk leaves
-    // none, nor does a read that failed.
+    // Restarts a server that has ended, as a service manager does. The server may end only if an
+    // outcome is unknown, and may stop writing only after corruption: a full disk or a failed read
+    // causes neither.
     void revive() {
         const bool ended = !house_ || house_->fatal() || !house_->engine().writable();
         const auto what = disk_.armed_with();
@@ -208,8 +208,8 @@ class server {
 
     void answered(const std::string& key, const net::http_response& response) {
         if (response.status >= 500) return;
-        if (response.status == 400 && series_of_.contains(key)) return;  // it was not made
-        // What no retry finished, a sweep has ended: for good.
+        if (response.status == 400 && series_of_.contains(key)) return;  // no series
+        // A sweep has failed the slot for good before a retry fulfilled it.
         const bool is_failed = response.body.find("slot-failed") != std::string::npos;
         if (is_failed && !receipts_.contains(key)) return void(failed_.insert(key));
         if (response.status != 201 || failed_.contains(key)) {
@@ -222,11 +222,11 @@ class server {
         }
     }
 
-    // Many share batches.
+    // Sends many requests, which share batches.
     void together(int n) {
         revive();
         std::vector<std::pair<std::string, std::shared_ptr<std::optional<net::http_response>>>> all;
-        // And a series, with the first that are to be in it.
+        // Also creates a series, with its first tasks.
         const std::string prefix = "S" + std::to_string(keys_);
         house_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[0]));
         house_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[1]));
@@ -261,11 +261,11 @@ class server {
         said.insert(text);
         if (response.status != 200 && response.status < 500) wrong_ += "edit: " + response.body;
     }
-    // One opaque account's client, which asks again for what it was not told.
+    // Syncs the client of an opaque account, which retries after lost responses.
     void sync() {
         for (int attempt = 0; attempt < 3; ++attempt) {
             const auto response = call(add_version(client_, head_, std::string(3000, 's')));
-            if (response.status == 409) {  // the one before was accepted after all
+            if (response.status == 409) {  // the previous attempt was accepted
                 const auto child = call(child_of(client_, head_));
                 if (child.status == 200) accepted(header(child, "X-Version-Id"));
                 continue;
@@ -331,10 +331,10 @@ class server {
     unsigned keys_ = 0;
     int edits_ = 0;
     std::vector<std::string> sent_;
-    std::map<std::string, std::string> series_of_;       // of the keys that name one
+    std::map<std::string, std::string> series_of_;       // of keys with a series
     std::map<std::string, std::string> receipts_;        // by key
     std::set<std::string> failed_;                       // keys
-    std::map<std::string, std::set<std::string>> said_;  // the last edit known, and those in doubt
+    std::map<std::string, std::set<std::string>> said_;  // last known edit, and those in doubt
     const std::string client_ = some_id(5);
     std::string head_ = nil_id;
     std::vector<std::pair<std::string, std::string>> chain_;
@@ -398,11 +398,11 @@ INSTANTIATE_TEST_SUITE_P(
                       fault_of_disk{"power_goes", disk_fault::power_goes}),
     [](const auto& tested) { return tested.param.name; });
 
-// An upgrade too: each step of the schema and the number that says it was taken are one.
+// Each step of a schema upgrade is atomic with the stored schema version.
 TEST(disk_upgrade, the_power_may_go_at_any_call) {
     auto& unsafe = unsafe_disk::install();
     seeded_entropy chance{11};
-    // Each fails if it is taken twice.
+    // Each step fails if it is repeated.
     const auto later = with_later_steps(
         {"ALTER TABLE accounts ADD COLUMN colour TEXT",
          "CREATE TABLE colours (colour_id INTEGER PRIMARY KEY, text BLOB NOT NULL);"
@@ -420,7 +420,7 @@ TEST(disk_upgrade, the_power_may_go_at_any_call) {
                                 " WHERE integrity_check = 'ok'"),
                   1);
     };
-    // To what this program's check can read.
+    // Downgrades to the schema that this program's check can read.
     const auto take_back = [](const std::filesystem::path& dir) {
         sqlite::connection db(dir / "callsign.sqlite3", SQLite::OPEN_READWRITE, 1u << 20);
         db.execute("DROP TABLE colours");

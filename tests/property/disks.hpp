@@ -1,6 +1,6 @@
 #pragma once
-// What a server's data lies on, for tests that kill it: memory; SQLite, whose files the next
-// process finds as they lie; and SQLite where each kill is a power cut.
+// Storage for tests that kill the server: memory; SQLite, whose files the next process finds as
+// they are; and SQLite with a power cut at each kill.
 
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
@@ -18,9 +18,9 @@ class disk {
   public:
     virtual ~disk() = default;
     virtual store& open() = 0;
-    // What a kill leaves of what was opened; more may be left of it, if a sync was under way.
+    // Reads the data that is certain to survive a kill; more may survive if a sync was in progress.
     virtual std::unique_ptr<read_tx> begin_durable_read() = 0;
-    // The process is gone; what it had not committed with it.
+    // Ends the process; uncommitted data is lost.
     virtual void kill() = 0;
 };
 
@@ -28,7 +28,7 @@ class memory_disk final : public disk {
   public:
     store& open() override { return *store_; }
     std::unique_ptr<read_tx> begin_durable_read() override { return store_->begin_durable_read(); }
-    // Every other time the power goes. Else the next start makes durable what it finds.
+    // Every second kill is a power cut. Otherwise the next start makes durable what it finds.
     void kill() override { ++kills_ % 2 == 0 ? store_->lose_unsynced() : store_->sync(); }
 
   private:
@@ -36,8 +36,7 @@ class memory_disk final : public disk {
     int kills_ = 0;
 };
 
-// After a kill, the files as they lie, before closing them can tidy up, are what the next process
-// finds.
+// A kill preserves the files as they are, before closing the store could change them.
 class sqlite_disk : public disk {
   public:
     store& open() override {
@@ -77,7 +76,7 @@ class sqlite_disk : public disk {
     std::unique_ptr<store> store_;
 };
 
-// Every kill is a power cut: what was not synced is lost, or torn, or there.
+// Every kill is a power cut: each unsynced write is lost, torn or complete.
 class unpowered_disk final : public sqlite_disk {
   public:
     unpowered_disk() { unsafe_disk::install(); }

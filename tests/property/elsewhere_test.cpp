@@ -1,8 +1,8 @@
-// Goal: an account whose tasks live on another server keeps the promise, and is at rest what that
-// server has, whatever is done to it, in whatever order.
+// Goal: a remote account keeps the guarantees, and at rest its mirror equals the remote server's
+// tasks, after any sequence of events.
 //
-// Method: the world of sim/remote_world.hpp, with the other server, those who work there and the
-// wire between, but rapidcheck draws what happens next, and shrinks it.
+// Method: the world of sim/remote_world.hpp, with the remote server, its other clients and the
+// connection between the servers. rapidcheck generates the events, and shrinks them.
 
 #include "sim/remote_world.hpp"
 
@@ -12,9 +12,9 @@
 namespace callsign::testing {
 namespace {
 
-RC_GTEST_PROP(elsewhere, the_promise_holds_whatever_happens_next, ()) {
+RC_GTEST_PROP(remote_account, the_guarantees_hold_whatever_happens_next, ()) {
     const auto seed = *rc::gen::arbitrary<std::uint16_t>();
-    // Clients and time more often than what goes wrong.
+    // Clients' actions and the passing of time are more frequent than failures.
     const auto drawn = *rc::gen::container<std::vector<int>>(
         rc::gen::weightedOneOf<int>({{3, rc::gen::just(0)},
                                      {2, rc::gen::just(1)},
@@ -23,8 +23,8 @@ RC_GTEST_PROP(elsewhere, the_promise_holds_whatever_happens_next, ()) {
     remote_world w(seed);
     for (const int a : drawn) w.act_or_die(static_cast<remote_world::action>(a));
     for (const std::string& broken : w.verdict()) RC_FAIL(broken);
-    RC_CLASSIFY(w.seen().receipts > 0, "something was made");
-    RC_CLASSIFY(w.seen().conflicts > 0, "somebody was first");
+    RC_CLASSIFY(w.seen().receipts > 0, "a task was created");
+    RC_CLASSIFY(w.seen().conflicts > 0, "there was a conflict");
 }
 
 }  // namespace

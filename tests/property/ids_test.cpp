@@ -1,10 +1,10 @@
-// Goal: no id of anything is ever given twice, whatever has been removed and however often the
-// server starts; an account that is made new has nothing of those before it.
+// Goal: no ID is ever assigned twice, whatever has been removed and however often the server
+// starts; a new account inherits nothing from a removed account of the same name.
 //
-// Method: a seed draws what operators and clients do to a few names: accounts are made, used,
-// deleted and removed in steps of any size, time passes, and the server stops and starts, also
-// between two steps. The whole server but its sockets runs on SQLite. After each action an id that
-// was not there before is higher than each that ever was.
+// Method: a seed generates actions of operators and clients on a few account names: accounts are
+// created, used, deleted and removed in steps of any size, time passes, and the server stops and
+// starts, also between two steps. The whole server without sockets runs on SQLite. After each
+// action every new ID must be greater than all earlier ones of its kind.
 
 #include "support/check.hpp"
 #include "support/given_ids.hpp"
@@ -31,7 +31,7 @@ class ids_world {
     explicit ids_world(unsigned seed) : chance_(seed) {
         start();
         operator_ = house_->operator_token();
-        // What an account has that is new where nothing ever was.
+        // The content of a new account in a new store.
         for (const bool opaque : {false, true}) {
             make(opaque, opaque);
             fresh_[opaque] = shown(name_of(opaque));
@@ -45,16 +45,16 @@ class ids_world {
     void play(int actions) {
         for (int n = 0; n < actions && faults_.empty(); ++n) watch_ids(act());
         restart();
-        watch_ids("in the end");
+        watch_ids("at the end");
         for (const auto& fault : report_on(dir_.path()).faults) faults_.push_back(fault.text);
     }
 
     const std::vector<std::string>& faults() const { return faults_; }
-    // Accounts whose name another had before.
+    // Number of accounts whose name a removed account had.
     int made_again() const { return std::min(removed_, made_ - 2); }
 
   private:
-    // What it was.
+    // Returns a description of the action.
     std::string act() {
         const int who = static_cast<int>(chance_.below(3));
         const std::string name = name_of(who);
@@ -66,38 +66,38 @@ class ids_world {
             const bool opaque = chance_.once_in(2);
             const bool is_made = make(who, opaque);
             if (is_made && shown(name) != fresh_[opaque]) {
-                faults_.push_back("not new: " + shown(name));
+                faults_.push_back("inherited: " + shown(name));
             }
-            return "an account is made";
+            return "account created";
         }
         case 2:
             tell(verb::post, own + "/series",
                  R"({"prefix":"P)" + n + R"(","next":)" + std::to_string(1 + chance_.below(64)) +
                      "}");
-            return "a series is made";
+            return "series created";
         case 3:
             tell(verb::post, own + "/tokens", R"({"name":"t","scope":"read"})");
-            return "a token is made";
-        case 4: tell(verb::post, own + "/devices", R"({"name":"d"})"); return "a device is made";
+            return "token created";
+        case 4: tell(verb::post, own + "/devices", R"({"name":"d"})"); return "device created";
         case 5:
             tell(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", tokens_[who]);
-            return "a webhook is made";
-        case 6: deliver(who); return "an attempt is logged";
+            return "webhook created";
+        case 6: deliver(who); return "delivery attempt logged";
         case 7:
         case 8:
             tell(verb::post, "/v1/tasks", R"({"description":"x"})", tokens_[who], n);
-            return "a task is made";
-        case 9: remove_some(who); return "something is removed";
+            return "task created";
+        case 9: remove_some(who); return "token, device or webhook removed";
         case 10:
-        case 11: tell(verb::delete_, own, ""); return "an account is deleted";
+        case 11: tell(verb::delete_, own, ""); return "account deleted";
         case 12:
         case 13:
             house_->advance(std::chrono::hours{1});
             submit(forget_settled{slot_id{}, 100, milliseconds{0}, std::chrono::hours{24}});
-            return "time passes";
+            return "time advanced";
         case 14:
         case 15:
-        case 16: restart(); return "it starts again";
+        case 16: restart(); return "server restarted";
         default: {
             const auto limit = static_cast<std::int64_t>(1) << chance_.below(12);
             for (auto steps = 1 + chance_.below(40); steps > 0; --steps) {
@@ -105,7 +105,7 @@ class ids_world {
                 place_ = done.next;
                 removed_ += static_cast<int>(done.removed);
             }
-            return "steps of a removal";
+            return "steps of a removal run";
         }
         }
     }
@@ -128,11 +128,11 @@ class ids_world {
         house_->close();
         house_.reset();
         store_.reset();
-        place_.reset();  // nobody keeps it
+        place_.reset();  // the cursor is in memory only
         start();
     }
 
-    // Whether it may be done is the server's to say.
+    // Sends a request; the server decides whether it is allowed.
     net::http_response tell(verb method, const std::string& target, std::string body,
                             const std::string& token, const std::string& key = {}) {
         header_list headers = bearer(token);
@@ -177,7 +177,7 @@ class ids_world {
                 .failures_max = 4});
         }
     }
-    // The last of each, but for the tokens that it began with.
+    // Removes the last token, device and webhook, but not the initial token.
     void remove_some(int who) {
         const std::string own = "/v1/admin/accounts/" + name_of(who);
         remove_last(own, "/tokens", "tokenId", "/v1/admin/tokens/", operator_, 2);
@@ -193,7 +193,7 @@ class ids_world {
         tell(verb::delete_, at + std::string(all.back().at(id).as_string()), "", token);
     }
 
-    // Names, times and ids; in sentences those behind a bracket.
+    // Erases names, times and IDs; in texts only those behind a bracket.
     static void leave_out_own(json::value& v) {
         if (auto* const all = v.if_array()) {
             for (json::value& one : *all) leave_out_own(one);
@@ -210,7 +210,7 @@ class ids_world {
             }
         }
     }
-    // All that it says of itself and that is kept of it, but for its own.
+    // Returns all that the server shows about an account, without its name, times and IDs.
     std::string shown(const std::string& name) {
         std::string all;
         const std::string own = "/v1/admin/accounts/" + name;
@@ -259,7 +259,7 @@ class ids_world {
     std::vector<std::string> faults_;
 };
 
-TEST(ids, none_is_given_twice) {
+TEST(ids, none_is_assigned_twice) {
     int made_again = 0;
     for (unsigned seed = 1; seed <= 8; ++seed) {
         ids_world world(seed);

@@ -1,6 +1,6 @@
 #pragma once
-// A managed account as its devices and REST see it: the real rules on a real store, one transaction
-// a command, and a crash where a test wants one.
+// A managed account for its devices and REST: the real rules on a real store, one transaction per
+// command, with injected crashes.
 
 #include "support/counted_ids.hpp"
 #include "support/go_on.hpp"
@@ -38,7 +38,7 @@ inline uuid task_uuid(int n) {
     return {{static_cast<std::uint8_t>(n + 1)}};
 }
 
-// ---- the account, as its devices and REST see it ----
+// ---- account ----
 
 class managed_account {
   public:
@@ -63,7 +63,7 @@ class managed_account {
     }
 
     enum class crash { none, before_commit, after_commit };
-    // Of the next transaction.
+    // Injects a crash into the next transaction.
     void arm(crash where) { armed_ = where; }
 
     template <class Command>
@@ -84,13 +84,13 @@ class managed_account {
         return std::nullopt;
     }
 
-    // Unless a crash comes between.
+    // Completes the scrub unless a crash interrupts it.
     void scrub() {
         scrub_all([this](const auto& q) { return rules::read(*store_->begin_read(), q); },
                   [this](const auto& c) { return run(c); }, 1);
     }
 
-    // The data is lost, and this is put in its place.
+    // Replaces the lost data with a backup.
     void put_back(std::unique_ptr<store> backup) {
         store_ = std::move(backup);
         now_ += milliseconds{1};
@@ -103,7 +103,7 @@ class managed_account {
     store& data() { return *store_; }
     account_id id() const { return account_; }
     int starts() const { return starts_; }
-    // No sync is under way that was when the server was started last.
+    // Whether every sync in progress began after the last start of the server.
     bool is_quiet() const { return is_quiet_; }
     void be_quiet() { is_quiet_ = true; }
     time_point now() const { return now_; }
@@ -119,11 +119,11 @@ class managed_account {
     bool is_quiet_ = false;
 };
 
-// One device's way to it.
+// The connection of one device to the account.
 class device_link final : public model_server {
   public:
-    // `work_max`: what one command takes of a segment; `read_max`: what it reads of what was
-    // missed. `batch_max`: what the device sends at once.
+    // `work_max`: work per command on a segment. `read_max`: bytes of missed versions that a
+    // command reads. `batch_max`: bytes that the device sends at once.
     device_link(managed_account& account, uuid client, std::size_t work_max,
                 std::size_t batch_max = model_client::no_limit,
                 std::size_t read_max = callsign::add_version::read_bytes_max)
@@ -154,30 +154,31 @@ class device_link final : public model_server {
         return child{next->id, std::move(next->operations)};
     }
 
-    // As the server's handler does it: one command after the other, until all is taken.
+    // Like the server's handler: one command after the other, until the segment is processed.
     std::variant<accepted, expected> add_version(const uuid& parent,
                                                  std::vector<operation> all) override {
         callsign::add_version c{client_, parent, std::move(all), account_.id(), 0};
         c.work_max = work_max_;
         c.read_max = read_max_;
         if (!session().push(parent, c.operations, next_of(c.operations.size()))) throw refused{};
-        bool sends_again = false;  // what the chain has of it
+        bool sends_again = false;  // operations that the chain already has
         for (;;) {
             const auto seq = accounts::head_of(*account_.data().begin_read(), account_.id()).seq;
             const auto answer = account_.run(c);
             find_forgotten();
             if (!answer)
-                return accepted{};  // the server died; the caller knows that it is not told
+                return accepted{};  // the server died without a response, and the caller knows it
             if (std::holds_alternative<callsign::add_version::needs_missed>(*answer)) {
                 const auto ask = [this](const find_missed& q) {
                     return rules::read(*account_.data().begin_read(), q);
                 };
-                if (!read_missed(c, read_max_ + 1, ask)) ADD_FAILURE() << "it has missed too much";
+                if (!read_missed(c, read_max_ + 1, ask))
+                    ADD_FAILURE() << "the device is too far behind";
                 ++reads;
                 continue;
             }
             const auto* const added = std::get_if<callsign::add_version::added>(&*answer);
-            EXPECT_TRUE(added) << "a device was refused";
+            EXPECT_TRUE(added) << "a device was rejected";
             if (!added) return expected{};
             late += added->stale ? 1 : 0;
             const auto rest = c.operations.begin() + static_cast<std::ptrdiff_t>(added->taken);
@@ -194,27 +195,28 @@ class device_link final : public model_server {
     }
 
     int late = 0;
-    int reads = 0;  // of what it has missed, for a command
+    int reads = 0;  // reads of missed versions for this command
     std::set<std::string> faults;
 
   private:
-    // Of a smaller batch others may have taken away something.
+    // From a smaller batch, concurrent changes may have removed operations.
     sync_session::next_batch next_of(std::size_t batch) const {
         using next = sync_session::next_batch;
         if (batch_max_ == model_client::no_limit) return next::none;
         return batch < batch_max_ ? next::possible : next::likely;
     }
 
-    // In the memory of a process.
+    // The session is lost when the server restarts.
     sync_session& session() {
         if (starts_ != account_.starts()) session_ = sync_session(!account_.is_quiet());
         starts_ = account_.starts();
         return session_;
     }
 
-    // What was appended behind `seq` is what the client's own loop makes of it, had it pulled
-    // first; tasks that come and go within it are nobody's, unless they have come from somebody
-    // else meanwhile. Of a version beside the chain only the server knows the way.
+    // The operations appended behind `seq` must equal the result of a client that pulls first and
+    // transforms. Exception: operations on tasks that are created and deleted within the segment
+    // are dropped, unless others create the same tasks concurrently. Fork versions are not checked:
+    // only the server knows how to rebase them.
     void judge(const uuid& parent, std::vector<operation> sent, std::int64_t seq) {
         const auto tx = account_.data().begin_read();
         const auto left_at = parent.is_nil() ? 0 : versions::find_seq(*tx, account_.id(), parent);
@@ -224,7 +226,7 @@ class device_link final : public model_server {
             missed.insert(missed.end(), v.operations.begin(), v.operations.end());
         }
         std::map<uuid, std::pair<operation_kind, operation_kind>>
-            ends;  // of what is sent of a task
+            ends;  // net effect on each task in the segment
         for (const operation& o : sent) ends.try_emplace(o.uuid, o.kind, o.kind);
         for (const operation& o : sent) ends[o.uuid].second = o.kind;
         for (const operation& o : missed) ends.erase(o.uuid);
@@ -235,12 +237,12 @@ class device_link final : public model_server {
         });
         pull(missed, sent);
         if (versions::some(*tx, account_.id(), seq, 1)[0].operations != sent) {
-            faults.insert("a late version became another than its client makes of it");
+            faults.insert("a stale version differs from its client's own rebase");
         }
     }
 
-    // A slot that waits for a task is committed when a device brings it. Looked at at once: the
-    // reaper finds such a task too, in time.
+    // A device that adds a task commits the slots that wait for it. Checked at once, since the
+    // reaper would commit them later.
     void find_forgotten() {
         const auto tx = account_.data().begin_read();
         for (const slot& s :
@@ -250,7 +252,8 @@ class device_link final : public model_server {
             const bool made_by_rest = std::any_of(all.begin(), all.end(), [&](const slot& other) {
                 return other.task && other.created && other.uuid == s.uuid;
             });
-            if (!made_by_rest) faults.insert("the slot of " + s.key + " waits for what is there");
+            if (!made_by_rest)
+                faults.insert("the slot of " + s.key + " waits for an existing task");
         }
     }
 

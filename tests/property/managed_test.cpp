@@ -1,18 +1,16 @@
-// Goal: on a managed account everyone ends with the same tasks, and they are the server's; every
-// task has its number and carries its key, and knows its last change; what is late becomes what its
-// client would have made of it; no slot waits for a task that a device has brought; nobody is ever
-// refused; who follows is shown each change once, and ends with the same tasks. Whatever devices do
-// to the same few tasks at once (the key attribute included), whatever REST does in between, and
-// wherever the server dies.
+// Goal: all replicas of a managed account converge to the server's tasks. Every task has its
+// number, its key and the seq of its last change; a stale version is rebased as its client would
+// rebase it; no slot waits for a task that a device has added; no device is ever rejected; a
+// follower receives each change once, and converges too. All this holds for any concurrent edits of
+// the same few tasks by devices (of the key attribute, too) and REST, and for crashes at any point.
 //
-// Method: a universe small enough that everything collides. Model clients
-// (support/model_client.hpp) edit and sync in steps against the real rules on a real store, each
-// step one transaction; between them REST creates, leaves creations unfinished, edits and purges,
-// and the reaper sweeps; followers (account_followers.hpp) read what has changed, from their
-// cursors. Some devices send in pieces, each behind the one before, and so stand beside the chain
-// for a while. A crash drops a transaction before its commit or loses the answer after it; on
-// SQLite the store is opened again. Then everyone syncs alone, twice. Whole accounts are played
-// from a seed.
+// Method: a universe so small that everything collides. Model clients (support/model_client.hpp)
+// edit and sync in steps against the real rules on a real store, one transaction per step; between
+// these steps REST creates, leaves creations unfinished, edits and purges, the reaper sweeps, and
+// followers (account_followers.hpp) read changes from their cursors. Some devices send several
+// segments in a row, each behind the one before, and so are on fork versions for a while. A crash
+// drops a transaction before its commit or loses the response after it; on SQLite the store is then
+// reopened. At the end each device syncs alone, twice. Seeds generate whole accounts.
 
 #include "property/account_followers.hpp"
 #include "support/audit.hpp"
@@ -40,20 +38,20 @@ namespace {
 
 using kind = operation_kind;
 
-// ---- accounts played from a seed ----
+// ---- accounts generated from a seed ----
 
 struct game {
     int devices = 3;
-    int tasks = 3;  // more: most that is late meets nothing of others'
+    int tasks = 3;  // more tasks: stale versions rarely conflict
     int moves = 250;
     int crashes_in_hundred = 0;
     bool rest = true;
-    bool forgetful = false;                          // how tasks stood is forgotten early
-    bool scrubs = false;                             // purged tasks leave the chain
+    bool forgetful = false;                          // history expires early
+    bool scrubs = false;                             // purged tasks are removed from the chain
     std::size_t batch_max = model_client::no_limit;  // stock clients send at most 1 MB at once
     std::size_t piece_max = model_client::no_limit;
     std::size_t work_max = step_work_max;  // 1: the server takes one operation at a time
-    // 0: a command reads nothing of what its device has missed, all is read before.
+    // 0: a command reads no missed versions itself; all are read before it.
     std::size_t read_max = add_version::read_bytes_max;
 };
 
@@ -75,40 +73,40 @@ class player {
         account_.be_quiet();
         for (int round = 0; round < 2; ++round) {
             for (auto& client : clients_) {
-                // One that is told to begin anew does.
-                if (!client->sync() && !client->sync()) wrong_.insert("a device is refused twice");
+                // A device that is asked to resync does so.
+                if (!client->sync() && !client->sync()) wrong_.insert("a device is rejected twice");
             }
         }
         if (!rules_.scrubs) return;
         followers_.begin_scrub();
         account_.scrub();
-        // One that comes only now.
+        // A device added at the end.
         add_client(rules_.devices);
         clients_.back()->sync();
     }
 
-    // Empty: they all have what the server has, and that is sound.
+    // Returns the violations: devices that differ from the server, and unsound data.
     std::vector<std::string> faults() {
         auto found = audit(account_.data());
         const auto tx = account_.data().begin_read();
         const task_map tasks = collect(*tx, account_.id(), std::size_t{1} << 20).tasks();
         for (const auto& client : clients_) {
             if (client->tasks() != tasks) found.push_back("a device differs from the server");
-            if (client->conflicts() != 0) found.push_back("a device was told of a conflict");
+            if (client->conflicts() != 0) found.push_back("a device got a conflict");
         }
         for (const auto& [id, all] : tasks) {
             const auto row = tasks::find(*tx, account_.id(), id);
             const auto key = all.find("key");
             if (key == all.end() || key->second != key_of(*row->numbered)) {
-                found.push_back("the key of " + to_string(id));
+                found.push_back("wrong key of " + to_string(id));
             }
         }
         find_stale(*tx, found);
         found.insert(found.end(), wrong_.begin(), wrong_.end());
         for (auto& fault : followers_.faults()) found.push_back(fault);
         if (rules_.scrubs) find_unscrubbed(*tx, found);
-        if (followers_.told().tasks() != tasks) found.push_back("the chain says something else");
-        if (read_wrong_) found.push_back("a device was given another state than the version's");
+        if (followers_.told().tasks() != tasks) found.push_back("the chain differs from the tasks");
+        if (read_wrong_) found.push_back("a device got a state that differs from its version's");
         for (const auto& link : links_) {
             found.insert(found.end(), link->faults.begin(), link->faults.end());
         }
@@ -136,7 +134,7 @@ class player {
             std::make_unique<model_client>(*links_.back(), rules_.batch_max, rules_.piece_max));
     }
 
-    // What is late is judged by the last change of its tasks, and REST's If-Match too.
+    // Stale versions and If-Match depend on the last change of each task.
     void find_stale(read_tx& tx, std::vector<std::string>& found) {
         std::map<uuid, std::int64_t> last;
         for (const version& v : versions::some(tx, account_.id(), 0, all_rows)) {
@@ -144,12 +142,12 @@ class player {
         }
         for (const task& t : tasks_of(tx, account_.id())) {
             if (t.last_seq != last[t.uuid]) {
-                found.push_back("the last change of " + to_string(t.uuid));
+                found.push_back("wrong last change of " + to_string(t.uuid));
             }
         }
     }
 
-    // What the chain says of a task before its last Delete, and how it stood then, is nobody's.
+    // Content of a purged task must not remain on the chain before its last Delete, nor in history.
     void find_unscrubbed(read_tx& tx, std::vector<std::string>& found) {
         std::map<uuid, std::int64_t> deleted;
         auto chain = versions::some(tx, account_.id(), 0, all_rows);
@@ -157,20 +155,21 @@ class player {
             for (const operation& o : v.operations | std::views::reverse) {
                 if (o.kind == kind::remove) deleted.emplace(o.uuid, v.seq);
                 if (o.kind != kind::update || !deleted.contains(o.uuid)) continue;
-                if (!is_scrubbed(o)) found.push_back("the chain says what a purged task was");
+                if (!is_scrubbed(o)) found.push_back("the chain has content of a purged task");
             }
         }
         for (const auto& [id, through] : deleted) {
             for (std::int64_t seq = 1; seq < through; ++seq) {
                 const auto stood = history::find_as_of(tx, account_.id(), id, seq);
-                if (stood && !stood->purged) found.push_back("a purged task is kept as it stood");
+                if (stood && !stood->purged)
+                    found.push_back("history has a former state of a purged task");
             }
         }
     }
 
     int below(int limit) { return static_cast<int>(chance_() % static_cast<unsigned>(limit)); }
 
-    // Who reads late, or is reading, is told less than there was.
+    // Followers that are behind, or reading, miss the removed content.
     void scrub() {
         followers_.begin_scrub();
         reading_.reset();
@@ -190,13 +189,14 @@ class player {
             static constexpr const char* values[] = {"one", "two", "SYN-1"};
             value = values[drawn - 1];
         }
-        // Clocks go wrong both ways.
+        // Clock skew in both directions.
         return {kind::update, id, names[below(4)], value,
                 account_.now() + milliseconds{below(60) - 30}};
     }
 
-    // A batch that others' changes leave nothing of ends a stock client's sync, though there are
-    // more batches: no server can tell. So each begins with what nobody else touches.
+    // If concurrent changes cancel a whole batch, a stock client ends its sync although more
+    // batches remain; no server can detect that. So each batch begins with an operation that cannot
+    // collide.
     void edit(model_client& client) {
         const operation o = draw();
         if (!is_effective(o, client.tasks().contains(o.uuid))) return;
@@ -233,14 +233,14 @@ class player {
         disarm();
     }
 
-    // As its task stands, this is what it does: nothing if there is none, or if it has changed
-    // since it was read.
+    // The edit's expected effect on the current task: none if the task does not exist, or has
+    // changed since it was read.
     void edit() {
         edit_task c;
         c.account = account_.id();
         const uuid id = task_uuid(below(rules_.tasks));
         c.task = id;
-        c.author = token_id{1};  // by none of them only the server's own is
+        c.author = token_id{1};  // distinguishes REST's edits from the server's own
         draw_edit(c);
         const task_map before = followers_.told().tasks();
         const std::int64_t last = followers_.told().last_seq_of(id);
@@ -251,21 +251,24 @@ class player {
         const task_map& after = followers_.told().tasks();
         const auto wrong = [&](const char* what) { wrong_.insert(std::string("REST: ") + what); };
         if (const auto* const done = std::get_if<edit_task::edited>(&*answer)) {
-            if (!before.contains(id) || !is_expected) wrong("what was to be refused is done");
-            if (done->now.purged == after.contains(id)) wrong("a purged task is there");
-            if (!c.purge && done->now.attributes != after.at(id)) wrong("another task is shown");
+            if (!before.contains(id) || !is_expected)
+                wrong("an edit was applied that had to be rejected");
+            if (done->now.purged == after.contains(id)) wrong("a purged task exists");
+            if (!c.purge && done->now.attributes != after.at(id))
+                wrong("the response differs from the task");
             if (done->now.last_seq != followers_.told().last_seq_of(id)) wrong("another ETag");
             for (const auto& [name, value] : c.changes) {
                 if (!c.purge && value.value_or("") != value_of(after.at(id), name)) {
-                    wrong("an edit did not take");
+                    wrong("an edit has no effect");
                 }
             }
         } else {
-            if (after != before) wrong("what was refused is done");
+            if (after != before) wrong("a rejected edit was applied");
             const bool is_refusal = before.contains(id)
                                         ? std::holds_alternative<edit_task::changed_since>(*answer)
                                         : std::holds_alternative<ref_fault>(*answer);
-            if (!is_refusal || (before.contains(id) && is_expected)) wrong("an edit is refused");
+            if (!is_refusal || (before.contains(id) && is_expected))
+                wrong("a valid edit was rejected");
         }
     }
 
@@ -293,7 +296,8 @@ class player {
         crash_ = false;
     }
 
-    // Everything, read step by step while the game goes on, is what it was at the version it names.
+    // All tasks, read in steps while other changes continue, must equal the state at the version
+    // they name.
     void read_on() {
         if (!reading_) {
             if (below(20) == 0) reading_.emplace(account_.id(), std::size_t{1} << 20);
@@ -341,7 +345,7 @@ class player {
     bool read_wrong_ = false;
 };
 
-// What happened in the games, for a test that wants to know that something did.
+// Counts events, so that tests can require that they occurred.
 struct events {
     int late = 0;
     int reads = 0;
@@ -354,7 +358,7 @@ void note(const player& p, events& seen) {
     seen.expiries += p.expiries();
 }
 
-// The memory store outlives the crashes.
+// The memory store survives the crashes.
 void play_in_memory(unsigned seed, const game& rules, events& seen) {
     const auto memory = make_memory_store();
     player p(seed, rules, [&] { return std::make_unique<forwarding_store>(*memory); });
@@ -388,7 +392,7 @@ void play_all(game_player play, unsigned seeds, const game& rules) {
 }
 
 const auto seeds = static_cast<unsigned>(times(CALLSIGN_TRANSFORM_SEEDS) / 4);
-// A few games alone may have hardly a stale version.
+// Too few seeds would produce hardly any stale version.
 const unsigned seeds_on_sqlite = std::max(seeds / 50, 20u);
 
 TEST(managed_account, devices_alone_agree_with_the_server) {
@@ -446,15 +450,15 @@ TEST(managed_account, a_crowd_agrees) {
     play_all(play_in_memory, seeds / 4, {.devices = 8, .moves = 700, .crashes_in_hundred = 5});
 }
 
-TEST(managed_account, followers_agree_though_history_is_forgotten) {
+TEST(managed_account, followers_agree_though_history_expires) {
     play_all(play_in_memory, seeds / 2, {.crashes_in_hundred = 5, .forgetful = true});
 }
 
-TEST(managed_account, followers_agree_though_history_is_forgotten_and_segments_are_long) {
+TEST(managed_account, followers_agree_though_history_expires_and_segments_are_long) {
     play_all(play_in_memory, seeds / 4, {.tasks = 12, .moves = 400, .forgetful = true});
 }
 
-TEST(managed_account, followers_agree_though_history_is_forgotten_on_sqlite) {
+TEST(managed_account, followers_agree_though_history_expires_on_sqlite) {
     play_all(play_on_sqlite, seeds_on_sqlite, {.crashes_in_hundred = 5, .forgetful = true});
 }
 
@@ -462,7 +466,7 @@ TEST(managed_account, devices_agree_though_purged_tasks_leave_the_chain) {
     play_all(play_in_memory, seeds / 2, {.crashes_in_hundred = 5, .scrubs = true});
 }
 
-TEST(managed_account, devices_beside_the_chain_agree_though_purged_tasks_leave_it) {
+TEST(managed_account, devices_on_fork_versions_agree_though_purged_tasks_leave_the_chain) {
     play_all(play_in_memory, seeds / 2,
              {.tasks = 5, .scrubs = true, .piece_max = 2, .work_max = 1});
 }

@@ -1,14 +1,14 @@
-// Goal: the promise (I1-I7) holds whatever clients do and wherever the process dies, and every
-// receipt that was acknowledged is given again, byte for byte.
+// Goal: guarantees I1-I7 hold whatever clients do and wherever the process dies, and every
+// acknowledged receipt is returned again, byte for byte.
 //
-// Method: rapidcheck draws a list of actions - create, retry, retry with another payload, many at
-// once, sweep, let time pass, reload, kill - and faults: the process is killed, or the disk fails,
-// at a named point of a commit or a sweep. The whole server but its sockets runs on one thread and
-// a virtual clock. A ledger holds what clients were told; after each run the store is audited and
-// every client asks again. The same runs on the memory store, and (fewer) on SQLite, where a kill
-// leaves the files as they lie.
+// Method: rapidcheck generates a list of actions - create, retry, retry with another payload,
+// concurrent requests, sweep, passing time, reload, kill - and faults: the process is killed, or
+// the disk fails, at a named point of a commit or a sweep. The whole server without sockets runs on
+// one thread with a virtual clock. A ledger records the responses that clients received; after each
+// run the store is audited and every client retries. The same lists run on the memory store and,
+// fewer of them, on SQLite, where a kill leaves the files as they are.
 //
-// That this can fail is shown by tests/faults.
+// Mutants in tests/faults verify that this test can fail.
 
 #include "property/disks.hpp"
 #include "support/audit.hpp"
@@ -92,7 +92,7 @@ rc::Gen<action> any_action() {
         rc::gen::set(&action::how, rc::gen::inRange(0, 64)));
 }
 
-// ---- the world the actions happen in ----
+// ---- world ----
 
 class world {
   public:
@@ -113,13 +113,13 @@ class world {
         } catch (const killed&) {
             restart();
         }
-        // After an outcome that is not known, nothing more may be written.
+        // After an unknown outcome nothing may be written.
         RC_ASSERT(house_->fatal().has_value() == faulty_->left_unknown());
         if (house_->fatal()) restart();
         watch_slots();
     }
 
-    // No faults any more: everyone asks again, then the store is looked at.
+    // Without further faults, every client retries; then the store is audited.
     void settle_accounts() {
         faulty_->disarm();
         restart();
@@ -142,17 +142,17 @@ class world {
         std::shared_ptr<std::optional<net::http_response>> response;
     };
 
-    // By the clock that is never set: what a client has waited, whatever the wall clock says.
+    // By the monotonic clock: the time that a client has waited, whatever the wall clock shows.
     time_point latest() const { return virtual_start + clock_.elapsed(); }
 
-    // A slot of an earlier run is as old as this one, as far as the server can know.
+    // To the server, a slot of an earlier run is only as old as the current run.
     bool is_old(const slot& s) const {
         const auto seen = first_seen_.find(s.id);
         const milliseconds since = seen == first_seen_.end() ? clock_.elapsed() : seen->second;
         return clock_.elapsed() - std::max(since, started_) > options_.window;
     }
 
-    // A slot's end is its end, whether a client was told or not.
+    // A settled slot stays as it is, whether a client received the outcome or not.
     void watch_slots() {
         for (const slot& s : slots::some(*faulty_->begin_read(), slot_id{}, 10'000, {}, {})) {
             first_seen_.try_emplace(s.id, clock_.elapsed());
@@ -179,7 +179,7 @@ class world {
         }
     }
 
-    // A few keys come again and again; which payload a key had first depends on the draw.
+    // A few keys are reused often; the generated list decides which payload comes first.
     std::string new_key() { return "key-" + std::to_string(++keys_); }
     std::string known_key(int which) const {
         return "key-" + std::to_string(std::max(1, keys_ - which));
@@ -216,11 +216,11 @@ class world {
         collect();
     }
 
-    // Many requests share batches; some of them are the same one, twice.
+    // Many requests share batches; some of them occur twice.
     void together(const action& a) {
         for (int i = 0; i <= a.how % 6; ++i) {
             const bool again = (a.how >> i) & 1;
-            // Now and then they name one uuid under several keys.
+            // Some of them name one UUID under several keys.
             send((a.who + i) % 2, again ? known_key(i) : new_key(),
                  a.which == 7 ? payload_with_uuid(a.how) : payload(a.which + i % 2));
             if ((a.how >> (i + 1)) & 1) house_->step();
@@ -234,15 +234,15 @@ class world {
         const auto done = house_->run(house_->reaper().sweep_once());
         collect();
         if (!done || !idle) return;
-        // I7: nothing idle and old is left, however often earlier sweeps were cut off.
+        // I7: no old idle slot remains, however often earlier sweeps were interrupted.
         const auto tx = faulty_->begin_read();
         for (const slot& s : slots::some(*tx, slot_id{}, 1000, slot_state::pending, {})) {
             RC_ASSERT(!is_old(s));
         }
     }
 
-    // Old as the slot is: while a retry is being worked on, a sweep that begins later does not fail
-    // it.
+    // While an old slot's retry is being processed, a sweep that begins later must not fail the
+    // slot.
     void retry_beside_sweep() {
         std::optional<slot> old;
         for (const slot& s :
@@ -251,8 +251,7 @@ class world {
         }
         if (!old) return;
         const int who = accounts::find(*faulty_->begin_read(), old->account)->name == "one" ? 0 : 1;
-        // With its token known, the retry goes straight to the queue; the sweep is the next in
-        // line.
+        // With its token cached, the retry is queued at once; the sweep is queued next.
         house_->call(get("/v1/account", tokens_[static_cast<std::size_t>(who)]));
         send(who, old->key, first_payload_.at(std::to_string(who) + "/" + old->key));
         const auto retry = flights_.back().response;
@@ -264,7 +263,7 @@ class world {
         static constexpr milliseconds spans[] = {
             std::chrono::milliseconds{1}, std::chrono::seconds{5},  std::chrono::minutes{4},
             std::chrono::minutes{11},     std::chrono::minutes{40}, std::chrono::hours{3}};
-        // The wall clock is sometimes set, by a little or by years.
+        // Sets the wall clock, by seconds or by years.
         static constexpr milliseconds steps[] = {
             std::chrono::seconds{-1}, std::chrono::hours{9}, std::chrono::hours{-8},
             std::chrono::hours{24 * 3650}, std::chrono::hours{-24 * 3650}};
@@ -280,7 +279,7 @@ class world {
         RC_ASSERT(found.status == 200u || found.status == 404u || found.status >= 500u);
     }
 
-    // SIGHUP: new options are taken into force; the process may die in the middle of it.
+    // SIGHUP applies new options; the process may die during the reload.
     void reload(const action& a) {
         reaper_options fresh = window_of_ten_minutes;
         fresh.batch = 1 + a.which;
@@ -290,7 +289,7 @@ class world {
         if (a.how % 2) throw killed{};
     }
 
-    // At rest, or with requests anywhere on their way.
+    // Kills the server, idle or with requests at any stage.
     void kill(const action& a) {
         for (int i = 0; i < a.which % 4; ++i) send(a.who, new_key(), payload(a.which));
         for (int i = 0; i < a.how; ++i) house_->step();
@@ -305,7 +304,7 @@ class world {
     void start() {
         started_ = clock_.elapsed();
         faulty_ = std::make_unique<faulty_store>(disk_->open());
-        // The wall clock may be wrong by years for as long as it likes.
+        // The wall clock may be wrong by years for any time.
         house_.emplace(house_options{.engine = {.trust_clock_after = std::chrono::years{100}},
                                      .reaper = options_,
                                      .disk = faulty_.get(),
@@ -348,15 +347,15 @@ void promise_holds(std::unique_ptr<disk> on) {
     RC_CLASSIFY(w.receipts() > 10, "more than ten receipts");
 }
 
-RC_GTEST_PROP(promise, holds_in_memory, ()) {
+RC_GTEST_PROP(guarantees, hold_in_memory, ()) {
     promise_holds(std::make_unique<memory_disk>());
 }
 
-RC_GTEST_PROP(promise, holds_on_sqlite, ()) {
+RC_GTEST_PROP(guarantees, hold_on_sqlite, ()) {
     promise_holds(std::make_unique<sqlite_disk>());
 }
 
-RC_GTEST_PROP(promise, holds_through_power_cuts, ()) {
+RC_GTEST_PROP(guarantees, hold_through_power_cuts, ()) {
     promise_holds(std::make_unique<unpowered_disk>());
 }
 

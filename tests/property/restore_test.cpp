@@ -1,10 +1,10 @@
-// Goal: after a restore nothing is lost that a device still has. Its tasks are there again, with
-// the keys they had; what it alone has changed holds; what was changed on two sides is kept in an
-// annotation where it did not win; no number is given twice; and in the end all have the same.
+// Goal: a restore loses nothing that a device still has. The device's tasks return with their keys;
+// changes that only one device made persist; of concurrent changes the losing one is kept in an
+// annotation; no number is assigned twice; and all replicas converge.
 //
 // Method: stock clients and REST edit tasks on the real rules. At some moment the store is copied;
-// later it is lost, and the copy takes its place. The clients go on as they would, and complete the
-// task that asks them to. Commands die before and after their commit.
+// later it is lost, and the copy replaces it. The clients continue as usual, and complete the task
+// that asks their users to resync. Commands fail before and after their commit.
 
 #include "property/managed_account.hpp"
 #include "support/audit.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 using kind = operation_kind;
 
-// A device's way to a server that may have been put back.
+// The connection of a device to a server that may have been restored from a backup.
 class returning_link final : public model_server {
   public:
     returning_link(managed_account& account, uuid client, std::mt19937_64& chance)
@@ -153,7 +153,7 @@ class restored_world {
             if (purged_.contains(id)) continue;
             const auto at = tasks.find(id);
             if (at == tasks.end()) {
-                found.push_back("the task of " + key + " is lost");
+                found.push_back("the task with key " + key + " is missing");
             } else if (value_of(at->second, "key") != key) {
                 found.push_back(key + " is " + std::string(value_of(at->second, "key")));
             }
@@ -162,9 +162,9 @@ class restored_world {
             if (purged_.contains(place.first)) continue;
             const auto at = tasks.find(place.first);
             if (at == tasks.end()) {
-                found.push_back("a task is lost");
+                found.push_back("a task is missing");
             } else if (!says(at->second, place.second, value)) {
-                found.push_back(place.second + ": " + value + " is lost");
+                found.push_back(place.second + ": " + value + " is missing");
             }
         }
         return found;
@@ -180,12 +180,12 @@ class restored_world {
     static std::string difference(const task_map& device, const task_map& server) {
         std::string all;
         for (const auto& [id, attributes] : device) {
-            if (!server.contains(id)) all += "it alone has " + to_string(id) + "; ";
+            if (!server.contains(id)) all += "it has an additional " + to_string(id) + "; ";
         }
         for (const auto& [id, attributes] : server) {
             const auto found = device.find(id);
             if (found == device.end()) {
-                all += "it has no " + to_string(id) + "; ";
+                all += "it lacks " + to_string(id) + "; ";
                 continue;
             }
             for (const auto& [name, value] : attributes) {
@@ -272,7 +272,7 @@ class restored_world {
         account_.run(c);
     }
 
-    // What devices have as the data is lost.
+    // Records what devices have when the data is lost.
     void remember() {
         for (const auto& client : clients_) {
             for (const auto& [id, all] : client->tasks()) {
@@ -306,7 +306,7 @@ class restored_world {
     int next_task_ = 0, next_value_ = 0;
     std::set<uuid> purged_;
     std::map<uuid, std::string> keys_;
-    // What each device has written last where only it writes.
+    // The last value that each device has written to tasks and properties of its own.
     std::map<std::pair<uuid, std::string>, std::string> written_;
 };
 
@@ -319,7 +319,7 @@ TEST(restore, nothing_is_lost_that_a_device_has) {
         ASSERT_EQ(world.faults(), std::vector<std::string>{}) << "seed " << seed;
         ahead += world.times_ahead();
     }
-    EXPECT_GT(ahead, static_cast<int>(seeds) / 2) << "devices that were further than the backup";
+    EXPECT_GT(ahead, static_cast<int>(seeds) / 2) << "devices that were ahead of the backup";
 }
 
 }  // namespace

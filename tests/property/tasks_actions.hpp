@@ -1,5 +1,5 @@
 #pragma once
-// What befalls the world of tasks_test.cpp, as it is drawn.
+// Generated actions for tasks_test.cpp.
 
 #include <ostream>
 #include <rapidcheck.h>

@@ -1,5 +1,5 @@
 #pragma once
-// The creations and edits of tasks_test.cpp, as they are drawn, and what they come to.
+// Generated creations and edits of tasks_test.cpp, with their expected results.
 
 #include "support/house.hpp"
 #include "tasks_model.hpp"
@@ -20,8 +20,8 @@ struct drawn_creation {
 
 struct drawn_edit {
     std::string ref;
-    std::optional<uuid> task{};  // none: nobody has it
-    unsigned refused = 0;        // with this status, whatever the task is
+    std::optional<uuid> task{};  // none: no such task
+    unsigned refused = 0;        // expected error status for any state of the task
     std::string if_match{};
     bool is_stale = false;
     boost::beast::http::verb method = boost::beast::http::verb::patch;
@@ -34,7 +34,7 @@ class task_drawer {
   public:
     int keys() const { return keys_; }
 
-    // Descriptions tell them apart for ever.
+    // The description identifies the task permanently.
     drawn_creation creation(account_model& a, int which, int how) {
         const std::string key = "key-" + std::to_string(++keys_);
         wanted_creation c;
@@ -44,7 +44,7 @@ class task_drawer {
             body["project"] = "ops";
             c.attributes["project"] = "ops";
         }
-        // By a name it has, or had.
+        // Names the series by a current or former prefix.
         if (which % 4 == 1) {
             const auto& names = a.series[1 + how % 2].names;
             const auto name = std::next(names.begin(), how / 2 % std::ssize(names));
@@ -63,7 +63,7 @@ class task_drawer {
         return {key, payload};
     }
 
-    // Whether it is refused as things are, were it new.
+    // Whether a new creation with this payload is invalid in the current state.
     static bool is_refusable(const account_model& a, const std::string& payload) {
         const auto body = boost::json::parse(payload).as_object();
         if (const auto* const prefix = body.if_contains("prefix")) {
@@ -82,12 +82,12 @@ class task_drawer {
 
     static std::optional<uuid> draw_task(const account_model& a, int how) {
         if (a.tasks.empty()) return std::nullopt;
-        // Mostly a late one.
+        // Prefers recent tasks.
         const auto back = how % std::min<std::ptrdiff_t>(6, std::ssize(a.tasks));
         return std::prev(a.tasks.end(), 1 + back)->first;
     }
 
-    // By its uuid, by its key, or by a key that it had.
+    // By UUID, by key, or by a former key.
     static std::string draw_ref(const account_model& a, const uuid& id, int how) {
         const model_task& t = a.tasks.at(id);
         if (how % 3 == 0) return to_string(id);
@@ -185,7 +185,7 @@ class task_drawer {
             return;
         }
         e.body = R"({"depends":[")" + draw_ref(a, *on, how / 11) + R"("]})";
-        // Of a task that is there no more, or on itself.
+        // Depends on a purged task, or on itself.
         if (e.refused == 0 && (on == e.task || a.tasks.at(*on).purged)) e.refused = 400;
         e.becomes = [on = *on](attributes all) -> std::optional<attributes> {
             for (auto at = all.lower_bound("dep_"); at != all.end() && at->first < "dep`";) {
@@ -196,7 +196,7 @@ class task_drawer {
         };
     }
 
-    // What it is answered with, as the task is.
+    // The expected status for the task's current state.
     static unsigned status_for(const account_model& a, const drawn_edit& e) {
         if (!e.task) return 404;
         const model_task& t = a.tasks.at(*e.task);

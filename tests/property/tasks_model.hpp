@@ -1,7 +1,7 @@
 #pragma once
-// What an account's tasks and series must be, by what its clients asked for: numbers counted by
-// series and period, keys and the prefixes they had, edits with their outcome foretold. The chain
-// is read after each step, and each of its versions must be what somebody asked for.
+// The expected tasks and series of an account, derived from requests: numbers per series and
+// period, keys with current and former prefixes, edits with their predicted outcome. The model
+// reads the chain after each step; every version must result from a request.
 
 #include "support/told_changes.hpp"
 
@@ -23,7 +23,7 @@
 
 namespace callsign::testing {
 
-// But for what the server adds: instants, and the key.
+// Without the server's own attributes: times and the key.
 inline attributes without_times(attributes all) {
     for (const char* name : {"entry", "modified", "end", "start", "key"}) all.erase(name);
     return all;
@@ -31,11 +31,11 @@ inline attributes without_times(attributes all) {
 
 struct model_series {
     std::string prefix;
-    std::set<std::string> names{};  // the ones it had, too
+    std::set<std::string> names{};  // current and former
     std::string project{};
     bool is_daily = false;
     bool archived = false;
-    std::map<std::string, std::int64_t> last{};  // number by period
+    std::map<std::string, std::int64_t> last{};  // last number by period
 };
 
 struct model_task {
@@ -47,13 +47,13 @@ struct model_task {
     callsign::attributes attributes{};
 };
 
-// A creation that somebody sent, known again by its description.
+// A creation that was sent, identified by its description.
 struct wanted_creation {
     std::string prefix{};
     callsign::attributes attributes{};
 };
 
-// An edit that somebody sent. `becomes`: what its task is then, none: purged.
+// An edit that was sent. `becomes`: the expected task; none: purged.
 struct wanted_edit {
     callsign::uuid task{};
     std::function<std::optional<attributes>(const attributes&)> becomes{};
@@ -70,16 +70,16 @@ class account_model {
         for (auto& s : series) s.names.insert(s.prefix);
     }
 
-    // ---- what was asked for ----
+    // ---- requests ----
 
     void want(const std::string& description, wanted_creation c) {
         creations_.insert_or_assign(description, std::move(c));
     }
     void want(wanted_edit e) { edits_.push_back(std::move(e)); }
-    // Those that took are known by now; the others did not.
+    // Every successful edit is on the chain by now.
     void want_nothing_more() { edits_.clear(); }
 
-    // ---- what became of it ----
+    // ---- results ----
 
     void read_on(read_tx& tx, milliseconds now) {
         for (const version& v : versions::some(tx, account_, told.seq(), read_tx::no_limit)) {
@@ -102,12 +102,12 @@ class account_model {
             const bool is_there = found != told.tasks().end();
             if (is_there == t.purged ||
                 (is_there && without_times(found->second) != t.attributes)) {
-                broken.insert("a task is not what was asked for");
+                broken.insert("a task differs from its creation");
             }
         }
     }
 
-    // The last state that may be forgotten at `now`, since the server has run for a while or not.
+    // The last state that may have expired at `now`, if the server has run since `started`.
     std::int64_t forgettable(milliseconds now, milliseconds kept, milliseconds started) const {
         std::int64_t from = 0;
         for (const told_change& c : told.all()) {
@@ -138,7 +138,7 @@ class account_model {
     int versions = 0;
 
   private:
-    // Tokyo's days, which has had nine hours since before all of this.
+    // The current day in Tokyo (UTC+9).
     static std::string day_of(time_point at) {
         const auto day = std::chrono::floor<std::chrono::days>(at + std::chrono::hours{9});
         const std::chrono::year_month_day date{day};
@@ -166,7 +166,7 @@ class account_model {
         }
         const auto wanted = creations_.find(description);
         if (wanted == creations_.end()) {
-            broken.insert("nobody asked for the task " + description);
+            broken.insert("no request for the task " + description);
             return;
         }
         const uuid id = v.operations.front().uuid;
@@ -183,25 +183,25 @@ class account_model {
         const auto row = tasks::find(tx, account_, id);
         if (!row || !row->numbered || row->created_at != v.created_at ||
             callsign::key_of(*row->numbered) != key_of(made)) {
-            broken.insert("another number than " + key_of(made));
+            broken.insert("wrong number instead of " + key_of(made));
         }
-        if (!tasks.emplace(id, std::move(made)).second) broken.insert("a task is made twice");
+        if (!tasks.emplace(id, std::move(made)).second) broken.insert("a task is created twice");
     }
 
-    // The server's own: after a renaming a task gets its new key when it is next changed.
+    // The server's own change: after a renaming a task gets its new key with its next change.
     void take_keys(const version& v) {
         for (const operation& o : v.operations) {
             const auto found = tasks.find(o.uuid);
             if (found == tasks.end() || found->second.seq + 1 != v.seq || o.property != "key" ||
                 o.value != key_of(found->second)) {
-                broken.insert("a version of the server's own");
+                broken.insert("an unexpected version of the server");
             } else {
                 found->second.seq = v.seq;
             }
         }
     }
 
-    // In the order they were asked for; some may have been lost on the way.
+    // Edits apply in the order of their requests; some may be missing.
     void take_edit(const version& v) {
         const uuid id = v.operations.front().uuid;
         const auto found = tasks.find(id);
@@ -217,7 +217,7 @@ class account_model {
             found->second.attributes = becomes.value_or(attributes{});
             return;
         }
-        broken.insert("a change that nobody asked for");
+        broken.insert("a change without a request");
     }
 
     static bool is_made_so(const version& v, attributes before,

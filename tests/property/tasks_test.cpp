@@ -1,13 +1,13 @@
-// Goal: what clients were told of their tasks is so, whatever they do and wherever the process
-// dies. An edit does what it says or is refused for the reason there is; numbers are 1..n in each
-// series and period; a key names its task whatever its prefix is called by now; a purged task is
-// gone for good; and who follows is shown each change once, in order, with the task as it stood.
+// Goal: responses about tasks are true whatever clients do and wherever the process dies. An edit
+// takes effect or is rejected for the right reason; numbers are 1..n in each series and period; a
+// key identifies its task under each current and former prefix; a purged task stays purged; and a
+// follower receives each change once, in order, with the task as of that change.
 //
-// Method: as in promise_test.cpp, rapidcheck draws lists of actions and faults. A model
-// (tasks_model.hpp) foretells the answer to each request; after each action the chain is read, and
-// all in it must be what somebody asked for. Where the process died in between, the model learns
-// from the chain which of it took. Followers read pages of all sizes, some with a filter, stay away
-// while the process dies and while history is forgotten, and are held against the chain
+// Method: as in promise_test.cpp, rapidcheck generates lists of actions and faults. A model
+// (tasks_model.hpp) predicts the response to each request; after each action the chain is read, and
+// every change in it must result from a request. If the process died, the model learns from the
+// chain which requests succeeded. Followers read pages of all sizes, some with a filter, stay away
+// while the process dies and while history expires, and are compared with the chain
 // (model_follower.hpp).
 
 #include "property/tasks_world.hpp"
@@ -27,14 +27,14 @@ void tasks_are_as_told(std::unique_ptr<disk> on) {
     RC_CLASSIFY(w.seen().purges > 0, "purges");
     RC_CLASSIFY(w.seen().days > 1, "numbers of several days");
     RC_CLASSIFY(w.seen().heard > 10, "more than ten changes heard");
-    RC_CLASSIFY(w.seen().expiries > 0, "cursors that are too old");
+    RC_CLASSIFY(w.seen().expiries > 0, "expired cursors");
 }
 
-RC_GTEST_PROP(tasks, are_as_told_in_memory, ()) {
+RC_GTEST_PROP(tasks, are_as_reported_in_memory, ()) {
     tasks_are_as_told(std::make_unique<memory_disk>());
 }
 
-RC_GTEST_PROP(tasks, are_as_told_on_sqlite, ()) {
+RC_GTEST_PROP(tasks, are_as_reported_on_sqlite, ()) {
     tasks_are_as_told(std::make_unique<sqlite_disk>());
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The world of tasks_test.cpp: two accounts, their clients and followers, and what befalls them.
+// The world of tasks_test.cpp: two accounts, their clients and followers, and the events.
 
 #include "property/disks.hpp"
 #include "property/tasks_actions.hpp"
@@ -55,7 +55,7 @@ class tasks_world {
         read_on();
     }
 
-    // No faults any more: everything is looked at.
+    // Without further faults, everything is checked.
     void settle_accounts() {
         faulty_->disarm();
         restart();
@@ -160,7 +160,7 @@ class tasks_world {
         return c;
     }
 
-    // One outcome, by itself or of a batch.
+    // Processes one outcome, of a single request or of an item of a batch.
     void answered(one_account& a, const ledger::request& r, net::http_response response,
                   bool replayed) {
         const auto body = boost::json::parse(response.body).as_object();
@@ -169,7 +169,7 @@ class tasks_world {
                                 (response.status == 409 && code_of(body) == "series-archived");
         if (is_refused) {
             if (!task_drawer::is_refusable(a.model, r.payload))
-                wrong("refused for nothing: " + response.body);
+                wrong("rejected without a reason: " + response.body);
             return;
         }
         ledger_.answered(r, response, replayed, latest());
@@ -182,9 +182,9 @@ class tasks_world {
                            text_of(body, "period") == found->second.period &&
                            boost::json::parse(r.payload).at("description").as_string() ==
                                descriptions_.try_emplace(*id, description_of(a, *id)).first->second;
-        if (!is_so) wrong("a receipt of another task: " + response.body);
+        if (!is_so) wrong("receipt of another task: " + response.body);
     }
-    // As it was made.
+    // The description at creation.
     static std::string description_of(const one_account& a, const uuid& id) {
         for (const told_change& c : a.model.told.all()) {
             if (c.task == id) return std::string(value_of(*c.after, "description"));
@@ -203,14 +203,14 @@ class tasks_world {
         const auto c = draw(a, which, how);
         create(a, c.key, c.payload);
     }
-    // Nobody else's key, and what was first sent with it.
+    // Retries a key of this account with the first payload that was sent with it.
     void retry(one_account& a, int which) {
         const std::string key = "key-" + std::to_string(std::max(1, draw_.keys() - which));
         const auto found = payloads_.find(name_of(a, key));
         if (found != payloads_.end()) create(a, key, found->second);
     }
 
-    // New ones, one that is not valid, one sent before, and one that is there twice.
+    // New creations, an invalid one, a retry, and a duplicate.
     void create_many(one_account& a, const task_action_drawn& d) {
         std::vector<drawn_creation> items;
         for (int n = 0; n < 1 + d.how % 4; ++n) items.push_back(draw(a, d.which + n, n));
@@ -250,14 +250,15 @@ class tasks_world {
                 boost::json::serialize(result.at(each.status <= 201 ? "receipt" : "problem"));
             const auto* const replayed = result.if_contains("replayed");
             if (items[n].key == "key-0") {
-                if (each.status != 400) wrong("a creation of nothing: " + each.body);
+                if (each.status != 400) wrong("invalid creation accepted: " + each.body);
             } else {
                 answered(a, requests[n], each, replayed && replayed->as_bool());
             }
         }
     }
 
-    // What was reserved before midnight and is made after it belongs to the new day.
+    // A creation that was reserved before midnight and is fulfilled after it is numbered in the new
+    // day.
     void cross_midnight(one_account& a, int how) {
         if (a.model.series[2].archived) return;
         constexpr milliseconds day = std::chrono::hours{24};
@@ -295,7 +296,7 @@ class tasks_world {
             wrong("expected " + std::to_string(expected) + ", not " +
                   std::to_string(answer.status) + " " + answer.body);
         }
-        if (versions_read(a) != (has_effect ? 1 : 0)) wrong("an edit that did not take");
+        if (versions_read(a) != (has_effect ? 1 : 0)) wrong("an edit without effect");
         ++seen_.edits;
         seen_.purges += answer.status == 204 ? 1 : 0;
         if (answer.status != 200) return;
@@ -304,7 +305,7 @@ class tasks_world {
         if (header(answer, "ETag") != etag) wrong("another ETag");
     }
 
-    // In their order, each as the ones before left its task.
+    // Edits apply in order, each to the result of the previous ones.
     void edit_many(one_account& a, const task_action_drawn& d) {
         boost::json::array items;
         std::vector<unsigned> expected;
@@ -315,7 +316,7 @@ class tasks_world {
             json_object item{{"ref", e.ref}, {"task", boost::json::parse(e.body)}};
             if (!e.if_match.empty()) item["ifMatch"] = e.if_match;
             items.push_back(std::move(item));
-            // By its position the seq of one that was edited before in this batch has moved on.
+            // An edit by position is stale if this batch has already changed the task.
             drawn_edit then = e;
             const bool has_moved = e.task && touched_in_batch_.contains(*e.task);
             then.is_stale = e.is_stale || (has_moved && !e.if_match.empty());
@@ -353,7 +354,7 @@ class tasks_world {
 
     // ---- series ----
 
-    // Renamed, bound and freed, stopped and taken up again.
+    // Renames a series, binds it to a project and frees it, archives and unarchives it.
     void change_series(one_account& a, const task_action_drawn& d) {
         const std::size_t n = 1 + static_cast<std::size_t>(d.how) % 2;
         model_series after = a.model.series[n];
@@ -381,7 +382,7 @@ class tasks_world {
         headers.emplace_back("Content-Type", "application/json");
         const auto response = house_->start(make_request(verb::patch, "/v1/series/" + named,
                                                          boost::json::serialize(body), headers));
-        faulty_->disarm();  // what became of a change of series no version tells
+        faulty_->disarm();  // versions do not show whether a change of a series was committed
         house_->settle();
         RC_ASSERT(response->has_value());
         if ((*response)->status != (is_taken ? 409u : 200u)) {
@@ -434,7 +435,7 @@ class tasks_world {
         for (const auto& each : f.model.faults()) wrong(each);
     }
 
-    // False: there is no more, for now.
+    // Returns false at the current end of the feed.
     bool read(one_account& a, follower& f, int limit) {
         const auto response = house_->start(
             get("/v1/changes?after=" + f.cursor + "&limit=" + std::to_string(limit) + f.query,
@@ -459,17 +460,17 @@ class tasks_world {
         for (const auto& each : body.at("changes").as_array()) {
             shown.push_back(heard_of(each.as_object()));
         }
-        if (std::ssize(shown) > limit) wrong("more changes than asked for");
-        if (body.at("last").as_int64() != a.model.told.seq()) wrong("another last seq");
+        if (std::ssize(shown) > limit) wrong("more changes than the limit");
+        if (body.at("last").as_int64() != a.model.told.seq()) wrong("wrong last seq");
         f.cursor = text_of(body, "cursor");
         const feed_place at = place_of(f.cursor);
         const bool is_over = at == feed_place{a.model.told.seq()};
-        if (!is_over && at == f.model.place()) wrong("a follower does not get on");
+        if (!is_over && at == f.model.place()) wrong("a follower does not advance");
         f.model.hear(shown, at, a.model.told, from);
         return !is_over;
     }
 
-    // ---- looking ----
+    // ---- checks ----
 
     void compare(one_account& a, const uuid& id, const json_object& shown) {
         const model_task& t = a.model.tasks.at(id);
@@ -477,10 +478,10 @@ class tasks_world {
             text_of(shown, "uuid") == to_string(id) && text_of(shown, "key") == a.model.key_of(t) &&
             shown.at("seq").as_int64() == t.seq &&
             without_key(attributes_of(shown)) == without_key(a.model.told.tasks().at(id));
-        if (!is_so) wrong("a task is shown as " + boost::json::serialize(shown));
+        if (!is_so) wrong("wrong task in the response: " + boost::json::serialize(shown));
     }
 
-    // By each name it has and had.
+    // Queries the task by UUID and by each current and former key.
     void look_at(one_account& a, const uuid& id, const model_task& t) {
         std::vector<std::string> refs{to_string(id)};
         for (const auto& prefix : a.model.series[t.series].names) {
@@ -509,14 +510,14 @@ class tasks_world {
         for (const auto& [id, t] : a.model.tasks) {
             if (!t.purged) expected.insert(id);
         }
-        if (listed != expected) wrong("a list of other tasks");
+        if (listed != expected) wrong("a list with wrong tasks");
     }
 
     void look(one_account& a) {
         for (const auto& [id, t] : a.model.tasks) look_at(a, id, t);
     }
 
-    // ---- time, and what goes wrong ----
+    // ---- time and faults ----
 
     void sweep() {
         const auto done = house_->run(house_->reaper().sweep_once());
@@ -525,11 +526,11 @@ class tasks_world {
             const std::int64_t from = accounts::history_from(*disk_->begin_durable_read(), a.id);
             const milliseconds kept = reaping.history_retention, now = clock_.elapsed();
             if (from > a.model.forgettable(now, kept, milliseconds{0})) {
-                wrong("history is forgotten too early");
+                wrong("history expires too early");
             }
             constexpr std::chrono::seconds slack{1};
             if (done && from < a.model.forgettable(now, kept + slack, started_)) {
-                wrong("old history is kept");
+                wrong("old history does not expire");
             }
         }
     }
@@ -545,7 +546,7 @@ class tasks_world {
         house_->advance(spans[how % 6]);
     }
 
-    // With requests anywhere on their way.
+    // Kills the server with requests at any stage.
     void kill(one_account& a, const task_action_drawn& d) {
         for (int n = 0; n < d.which % 4; ++n) {
             const auto c = draw(a, d.which + n, n);
@@ -557,7 +558,8 @@ class tasks_world {
     }
 
     void arm(const task_action_drawn& d) {
-        // Half of them before a commit of any kind: edits have no point of their own.
+        // Half of the faults come before a commit of any kind: edits have no fault points of their
+        // own.
         const auto where = d.how % 2 == 0 ? fault_point::before_any_commit
                                           : static_cast<fault_point>(d.how / 2 % fault_points);
         faulty_->arm(where, fault_at(where, static_cast<std::uint64_t>(d.which)));
@@ -588,7 +590,7 @@ class tasks_world {
     std::vector<one_account> accounts_;
     ledger ledger_{*reaping.window, reaping.retention};
     std::map<std::string, std::string> payloads_;  // by account/key
-    std::map<uuid, std::string> descriptions_;     // as tasks were made
+    std::map<uuid, std::string> descriptions_;     // at creation
     std::set<uuid> touched_in_batch_;
     std::vector<wanted_edit> wanted_;
     std::set<std::string> broken_;

@@ -1,13 +1,14 @@
-// Goal: edits made at once, anywhere, end in one state. List against list the two ways round the
-// square meet; a stock client, which goes wrong for good after a 409, never does with a server that
-// transforms late segments and hands out fork versions, whatever is lost on the way.
+// Goal: concurrent edits converge to one state. Transformation of two lists is symmetric (both ways
+// round the square meet). A stock client, which diverges permanently after a 409, never diverges
+// with a server that transforms stale segments and returns fork versions, whatever responses are
+// lost.
 //
-// Method: a universe small enough that everything collides: two tasks, two properties, two values,
-// four instants. Lists are drawn by rapidcheck, operations without effect among them. Whole
-// accounts are played from a seed: model clients (support/model_client.hpp) edit and sync in steps,
-// others come in between, answers are lost, the server writes too. Then everyone syncs alone,
-// twice, and all states are compared. That the game can find a divergence is shown with a server
-// that answers 409: there it must find one.
+// Method: a universe so small that everything collides: two tasks, two properties, two values, four
+// instants. rapidcheck generates lists, including operations without effect. Seeds generate whole
+// accounts: model clients (support/model_client.hpp) edit and sync in steps, other clients
+// interleave, responses are lost, the server writes too. At the end each client syncs alone, twice,
+// and all states are compared. A server that responds with 409 verifies the method: with it clients
+// must diverge.
 
 #include "support/model_client.hpp"
 #include "support/setting.hpp"
@@ -29,7 +30,7 @@ using operations = std::vector<operation>;
 
 constexpr int tasks_drawn = 2;
 
-// What a draw is made of: four small numbers.
+// Builds an operation from four small generated numbers.
 operation make_operation(int what, int task, int detail, int at) {
     const uuid id{{static_cast<std::uint8_t>(task % tasks_drawn + 1)}};
     if (what % 5 == 0) return {kind::create, id, {}, {}, {}};
@@ -78,8 +79,7 @@ RC_GTEST_PROP(transform, of_lists_ends_in_one_state_both_ways_round, ()) {
     RC_ASSERT(server_first == local_first);
 }
 
-// Of any lists, those without effect included: every client does the same with a chain that is
-// sound.
+// Holds for any lists, including operations without effect: all clients treat a sound chain alike.
 RC_GTEST_PROP(transform, of_lists_is_what_the_clients_loop_does, ()) {
     const operations server = draw_operations();
     operations local = draw_operations();
@@ -88,7 +88,7 @@ RC_GTEST_PROP(transform, of_lists_is_what_the_clients_loop_does, ()) {
     RC_ASSERT(lists.local == local);
 }
 
-// In one go, or version by version.
+// At once, or version by version.
 RC_GTEST_PROP(transform, of_lists_may_be_cut_in_pieces, ()) {
     const operations server = draw_operations();
     const operations local = draw_operations();
@@ -103,7 +103,7 @@ RC_GTEST_PROP(transform, of_lists_may_be_cut_in_pieces, ()) {
     RC_ASSERT(second.local == whole.local);
 }
 
-// Only what can meet a local operation makes a difference.
+// Only operations on the tasks of local operations matter.
 RC_GTEST_PROP(transform, of_lists_needs_only_what_can_meet, ()) {
     const operations server = draw_operations();
     const operations local = draw_operations();
@@ -141,7 +141,7 @@ RC_GTEST_PROP(presence, before_is_known_from_what_came_after, ()) {
 
 // ---- servers ----
 
-// One line of versions, the nil id before the first.
+// A single chain of versions, with the nil ID before the first.
 class model_chain {
   public:
     struct link {
@@ -155,7 +155,7 @@ class model_chain {
     const task_map& tasks() const noexcept { return tasks_; }
     bool sound() const noexcept { return sound_; }
 
-    // How many versions there are up to this one; nullopt: it is none of them.
+    // The number of versions up to `id`; nullopt: not on the chain.
     std::optional<std::size_t> length_at(const uuid& id) const {
         const auto found = lengths_.find(id);
         return found == lengths_.end() ? std::nullopt : std::optional(found->second);
@@ -184,7 +184,7 @@ class model_chain {
     bool sound_ = true;  // every operation had an effect
 };
 
-// As the reference server: late is 409.
+// Responds to a stale version with 409, as the reference server does.
 class plain_server final : public model_server {
   public:
     std::optional<child> child_of(const uuid& parent) override {
@@ -204,8 +204,8 @@ class plain_server final : public model_server {
     model_chain chain_;
 };
 
-// Late is transformed. The answer is a fork version: what its device has is the parent's state and
-// its own operations; its edge leads back into the chain.
+// Transforms stale versions. Returns a fork version, which represents the parent's state plus the
+// device's own operations; its edge leads back to the chain.
 class transforming_server final : public model_server {
   public:
     std::optional<child> child_of(const uuid& parent) override {
@@ -236,7 +236,7 @@ class transforming_server final : public model_server {
         return accepted{side};
     }
 
-    // A change of the server's own, as REST makes them.
+    // A change by the server, as for REST requests.
     void write(const operation& o) {
         const operations effective = effective_on(chain_.tasks(), {o});
         if (!effective.empty()) chain_.append(effective);
@@ -247,7 +247,7 @@ class transforming_server final : public model_server {
     int without_effect() const noexcept { return without_effect_; }
 
   private:
-    // The chain's version of that length is the child; `changes` is the way there.
+    // The child is the chain's version of that length; `changes` are the operations up to it.
     struct edge {
         operations changes;
         std::size_t length = 0;
@@ -275,15 +275,15 @@ class transforming_server final : public model_server {
     int without_effect_ = 0;
 };
 
-// ---- accounts played from a seed ----
+// ---- accounts generated from a seed ----
 
 struct transform_game {
     int replicas = 3;
     int moves = 300;
     int lost_in_hundred = 0;
     bool server_writes = false;
-    bool alone = false;       // a sync runs to its end before anything else happens
-    int careless_from = 100;  // replicas from this one on make edits without effect too
+    bool alone = false;       // syncs do not interleave with anything
+    int careless_from = 100;  // replicas from this index on also make edits without effect
     std::size_t batch_max = std::numeric_limits<std::size_t>::max();
 };
 
@@ -296,7 +296,7 @@ class transform_player {
         }
     }
 
-    // Whether the first `careful` replicas agree in the end.
+    // Returns whether the first `careful` replicas converge.
     bool play(int careful) {
         for (int i = 0; i < rules_.moves; ++i) move();
         for (auto& client : clients_) {
@@ -354,7 +354,7 @@ class transform_player {
 
 const auto transform_seeds = static_cast<unsigned>(times(CALLSIGN_TRANSFORM_SEEDS));
 
-// Plays every seed and fails for the first that ends in different states.
+// Runs every seed and fails for the first one that diverges.
 void expect_one_state(const transform_game& rules, bool all_careful = true) {
     int late = 0;
     for (unsigned seed = 1; seed <= transform_seeds; ++seed) {
@@ -371,7 +371,7 @@ void expect_one_state(const transform_game& rules, bool all_careful = true) {
     EXPECT_GT(late, static_cast<int>(transform_seeds) / 4);
 }
 
-TEST(stock_clients, agree_with_a_plain_server_while_nobody_is_late) {
+TEST(stock_clients, agree_with_a_plain_server_without_stale_versions) {
     for (unsigned seed = 1; seed <= transform_seeds; ++seed) {
         transform_player<plain_server> p(seed, {.alone = true});
         ASSERT_TRUE(p.play(3)) << "seed " << seed;
@@ -379,7 +379,7 @@ TEST(stock_clients, agree_with_a_plain_server_while_nobody_is_late) {
     }
 }
 
-// The fault is real: were this test to fail, the others would prove nothing.
+// The stock client's bug is real: if this test failed, the other tests would verify nothing.
 TEST(stock_clients, go_wrong_for_good_after_a_409) {
     unsigned diverged = 0;
     int conflicts = 0;
@@ -392,9 +392,9 @@ TEST(stock_clients, go_wrong_for_good_after_a_409) {
     EXPECT_GT(diverged, 0u);
 }
 
-// Nor is this one ours to mend: of edits that fill more than one body (a million bytes), the client
-// transforms what it pulls over those of the body at hand alone. With a server as with another, and
-// even alone.
+// A bug of stock clients that no server can fix: if local edits fill more than one body (a million
+// bytes), the client transforms pulled operations over the current body only. It diverges with any
+// server, and even alone.
 TEST(stock_clients, go_wrong_by_themselves_when_they_pull_with_more_than_one_body_to_send) {
     unsigned diverged = 0;
     for (unsigned seed = 1; seed <= 200; ++seed) {
@@ -409,11 +409,11 @@ TEST(stock_clients, never_go_wrong_with_a_server_that_transforms) {
     expect_one_state({});
 }
 
-TEST(stock_clients, never_go_wrong_beside_a_server_that_writes) {
+TEST(stock_clients, never_go_wrong_with_a_server_that_writes) {
     expect_one_state({.server_writes = true});
 }
 
-TEST(stock_clients, never_go_wrong_when_answers_are_lost) {
+TEST(stock_clients, never_go_wrong_when_responses_are_lost) {
     expect_one_state({.lost_in_hundred = 20, .server_writes = true});
 }
 
@@ -421,7 +421,7 @@ TEST(stock_clients, never_go_wrong_in_a_crowd) {
     expect_one_state({.replicas = 6, .moves = 600, .lost_in_hundred = 5});
 }
 
-// A client that edits without effect can go wrong by itself; it takes nobody with it.
+// A client that makes edits without effect may itself diverge; the others do not.
 TEST(stock_clients, are_not_led_astray_by_one_that_edits_without_effect) {
     expect_one_state({.server_writes = true, .careless_from = 2}, false);
 }

@@ -1,8 +1,8 @@
-// Goal: replicas of one client id that sync at the same moment, again and again, never send a
-// version that is late, whichever answers are lost and whatever connections there are: the
-// turnstile sees none. Method: models of stock clients, each request with a delay of its own on
-// either way, on a virtual clock; every delay is well below a turn. The same replicas without a
-// turnstile do meet conflicts, so that this is about something.
+// Goal: replicas of one client ID that repeatedly sync at the same moment never send a stale
+// version, whichever responses are lost and however connections are used: the turnstile sees no
+// connections. Method: models of stock clients on a virtual clock, with a separate delay of each
+// request and response; every delay is well below a turn. Without a turnstile the same replicas do
+// get conflicts, which verifies the method.
 
 #include "api/sync/turnstile.hpp"
 
@@ -70,7 +70,7 @@ asio::awaitable<std::optional<uuid>> child_of(turnstile_world& w, uuid parent) {
     }
 }
 
-// nullopt: it is late.
+// nullopt: the version is stale.
 asio::awaitable<std::optional<uuid>> add_to(turnstile_world& w, uuid parent, bool is_full) {
     turnstile::visit visit(w.turns.enter(w.client));
     visit.sending(parent);
@@ -86,12 +86,12 @@ asio::awaitable<std::optional<uuid>> add_to(turnstile_world& w, uuid parent, boo
 // ---- a stock client ----
 
 struct replica {
-    uuid base{};  // what it keeps when a sync has come to its end
+    uuid base{};  // updated at the end of a successful sync
     int batches = 0;
-    std::vector<uuid> sent;  // since then; those it meets in the chain are not sent again
+    std::vector<uuid> sent;  // since then; not sent again if found in the chain
 };
 
-// False: an answer was lost, and nothing of it is kept.
+// Returns false if a response was lost; the sync then has no effect.
 asio::awaitable<bool> sync(turnstile_world& w, replica& r) {
     uuid at = r.base;
     int left = r.batches;
@@ -130,7 +130,7 @@ asio::awaitable<void> live(turnstile_world& w) {
             const bool done = co_await sync(w, r);
             if (done) break;
             co_await pass(w, 10);
-            // Meanwhile its owner may have changed something more.
+            // The user may have made further changes during the sync.
             if (r.batches < 3 && w.draw(2) == 0) ++r.batches;
         }
         ++w.syncs_done;
@@ -152,13 +152,13 @@ int versions_late(std::uint64_t seed, milliseconds hold, int lost_of_100) {
     return w.versions_late;
 }
 
-TEST(turnstile_model, no_version_is_late) {
+TEST(turnstile_model, no_version_is_stale) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         ASSERT_EQ(versions_late(seed, 50ms, 0), 0) << "seed " << seed;
     }
 }
 
-TEST(turnstile_model, nor_with_answers_lost) {
+TEST(turnstile_model, nor_with_responses_lost) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         ASSERT_EQ(versions_late(seed, 50ms, 20), 0) << "seed " << seed;
     }

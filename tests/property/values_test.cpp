@@ -1,10 +1,10 @@
-// Goal: a value that is let in can be read back, and stops nobody: whatever a field of a request
-// says, in either form, both forms are answered alike, never with 5xx; every listing can be read
-// after it, another account's writes go on, and the store is sound after a kill.
+// Goal: every accepted value can be read back and harms no other request. Whatever a request's
+// field contains, JSON and protobuf get the same response, never 5xx; every list can be read
+// afterwards, another account's writes succeed, and the store is sound after a kill.
 //
-// Method: each route that takes a message, with a message that is good; then the same once for each
-// field of it and each value at the edges of what such a field could hold, in JSON by a writer that
-// is not the server's and in protobuf, each form in a server of its own on SQLite.
+// Method: each route that takes a message, with a valid message; then the same message once for
+// each field and each edge value of the field's type, in JSON by an independent writer and in
+// protobuf, each form on a separate server on SQLite.
 
 #include "callsign/v1/callsign.pb.h"
 #include "disks.hpp"
@@ -32,7 +32,7 @@ using google::protobuf::Message;
 using google::protobuf::Timestamp;
 using wire::format;
 
-// ---- one field of a message ----
+// ---- fields ----
 
 bool has(const Message& message, const FieldDescriptor* f) {
     const auto& access = *message.GetReflection();
@@ -40,7 +40,7 @@ bool has(const Message& message, const FieldDescriptor* f) {
 }
 
 struct field_place {
-    std::vector<const FieldDescriptor*> way;  // from the message to the one that has it
+    std::vector<const FieldDescriptor*> way;  // from the message to the one that contains the field
     const FieldDescriptor* leaf = nullptr;
     bool is_map_key = false;
 
@@ -60,7 +60,7 @@ Message& message_at(Message& root, const field_place& place) {
     return *at;
 }
 
-// All of what the message has, in its messages too.
+// Collects all fields that are set, including those of nested messages.
 void find_places(const Message& message, const std::vector<const FieldDescriptor*>& way,
                  std::vector<field_place>& out) {
     const auto& access = *message.GetReflection();
@@ -82,7 +82,7 @@ void find_places(const Message& message, const std::vector<const FieldDescriptor
     }
 }
 
-// ---- what it could hold ----
+// ---- values ----
 
 struct edge {
     std::string text;
@@ -160,7 +160,7 @@ void put(Message& root, const field_place& place, const edge& value) {
     }
 }
 
-// ---- JSON by another writer ----
+// ---- independent JSON writer ----
 
 bool has_json(const field_place& place, const edge& value) {
     if (place.leaf->name() == "clear") return false;
@@ -170,7 +170,7 @@ bool has_json(const field_place& place, const edge& value) {
            value.number <= google::protobuf::util::TimeUtil::kTimestampMaxSeconds;
 }
 
-// With what it has; one field of one message also where that is its default.
+// Serializes the fields that are set; `forced` of `owner` also if it has its default value.
 json::value json_of(const Message& message, const Message* owner, const FieldDescriptor* forced) {
     const auto& access = *message.GetReflection();
     const auto* type = message.GetDescriptor();
@@ -225,7 +225,7 @@ json::value json_of(const Message& message, const Message* owner, const FieldDes
 
 constexpr std::uint8_t master_bytes[32] = {7};
 
-// A server of its own, and what the requests name.
+// A separate server, and the objects that requests name.
 struct values_world {
     values_world() {
         house_options options;
@@ -263,13 +263,13 @@ struct values_world {
 
 struct values_case {
     verb method;
-    const char* target;  // {task}, {webhook}, {account} are the world's
+    const char* target;  // {task}, {webhook}, {account} refer to the world's
     bool by_operator = false;
     std::shared_ptr<Message> good;
     const char* json_type = "application/json";
-    const char* distinct = nullptr;  // a field that no two requests have alike
-    std::size_t stride = 1;          // each so many edges, where a request takes long
-    bool says_it = true;             // the answer, or the task that it tells of, has what was sent
+    const char* distinct = nullptr;  // a field that must differ in each request
+    std::size_t stride = 1;          // tests every n-th edge, for slow requests
+    bool says_it = true;  // the response, or the task it refers to, contains the sent values
 };
 
 Timestamp stamp(std::int64_t seconds) {
@@ -359,12 +359,12 @@ std::vector<values_case> all_cases() {
     };
 }
 
-// ---- the test ----
+// ---- test ----
 
 constexpr const char* all_tasks =
     "/v1/tasks?status=pending&status=completed&status=deleted&status=recurring&pageSize=500";
 
-// Everything that can be listed, and a write of somebody else's.
+// Reads every list, and writes to another account.
 void expect_sound(values_world& w, const std::string& after) {
     SCOPED_TRACE("after " + after);
     for (const char* accept : {"application/json", "application/x-protobuf"}) {
@@ -408,12 +408,13 @@ net::http_response send(values_world& w, const values_case& c, format as, std::s
     return w.h->call(make_request(c.method, target_in(w, c.target), std::move(body), headers));
 }
 
-// Not so if it is none, finer than what is kept, or a key, for which the UUID stands.
+// False for values that are empty, have more than millisecond precision, or are keys, which are
+// replaced by UUIDs.
 bool is_said_as_sent(const edge& value) {
     return (!value.text.empty() || value.number != 0) && value.nanos == 0 && value.text != "SYN-1";
 }
 
-// What was sent and has a field of the same name in the answer is said there as it was sent.
+// Sent values must equal the response's fields of the same names.
 void expect_said(const json::value& sent, const json::value& said, const std::string& name,
                  int& compared) {
     if (sent.is_object() && said.is_object()) {
@@ -436,7 +437,7 @@ void expect_said(const json::value& sent, const json::value& said, const std::st
     EXPECT_EQ(json::serialize(sent), json::serialize(said)) << name;
 }
 
-// The task that it tells of, or what it says itself.
+// Returns the task that the response refers to, or the response itself.
 json::value shown(values_world& w, const net::http_response& answer) {
     const auto said = json::parse(answer.body);
     const auto* const uuid = said.is_object() ? said.as_object().if_contains("uuid") : nullptr;
@@ -446,13 +447,13 @@ json::value shown(values_world& w, const net::http_response& answer) {
 
 class values : public ::testing::TestWithParam<std::size_t> {};
 
-TEST_P(values, let_in_can_be_read_back_and_stop_nobody) {
+TEST_P(values, accepted_can_be_read_back_and_block_no_request) {
     const values_case c = all_cases()[GetParam()];
     SCOPED_TRACE(c.target);
     std::vector<field_place> places;
     find_places(*c.good, {}, places);
     ASSERT_FALSE(places.empty());
-    std::map<std::string, unsigned> statuses[2];  // by field and value, each success as 200
+    std::map<std::string, unsigned> statuses[2];  // by field and value; every success counts as 200
     int accepted = 0, refused = 0, compared = 0;
     for (const format as : {format::json, format::protobuf}) {
         values_world w;

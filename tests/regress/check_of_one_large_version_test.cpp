@@ -1,5 +1,5 @@
-// `callsign check` looked a task's version up for each task. SQLite copies all of a row it looks
-// up, so that 190,000 tasks of one imported version took more than ten minutes.
+// `callsign check` looked up a task's version for each task. SQLite copies the whole row at each
+// lookup, so a check of 190,000 tasks imported as one version took more than ten minutes.
 
 #include "support/check.hpp"
 #include "support/counted_ids.hpp"

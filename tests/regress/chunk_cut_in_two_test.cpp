@@ -1,5 +1,5 @@
-// Two segments ended the process: an assertion of Beast's parser (1.81) fails where the last chunk
-// of a body is cut within its line ends. What it parses is whole headers only, since.
+// Two TCP segments ended the process: an assertion of Beast's parser (1.81) fails if the last chunk
+// of a body is split within its line ends. Since then Beast parses complete headers only.
 
 #include "net/request_reader.hpp"
 
@@ -22,7 +22,7 @@ TEST(regress, chunk_cut_in_two) {
         body_lease memory;
         request_reader reader(options, hooks, memory);
         reader.begin();
-        // A body may come.
+        // Permits the body.
         const auto advance = [&] {
             auto next = reader.advance();
             while (next == request_reader::step::ask) next = reader.advance();

@@ -1,4 +1,4 @@
-// After more steps of the wall clock than are remembered, a stamp from before them seemed older
+// After more steps of the wall clock than store_time retains, a stamp from before them seemed older
 // than it was, and the reaper failed slots that were still within the window.
 
 #include "engine/store_time.hpp"
@@ -29,12 +29,12 @@ TEST(regress, many_clock_steps) {
     read(0ms, 0ms);
     std::vector<std::pair<time_point, milliseconds>> stamps;
     while (stamps.size() < 2 * store_time::stretches_max) {
-        const time_point stamp = read(4s, 5s);  // it was set back by a second
+        const time_point stamp = read(4s, 5s);  // the clock was set back by one second
         stamps.emplace_back(stamp, elapsed);
-        read(20s, 20s);  // it has caught up
+        read(20s, 20s);  // the clock has caught up
     }
     for (const auto& [stamp, at] : stamps) EXPECT_FALSE(is_older(stamp, elapsed - at));
-    // And those of the steps that are remembered have the age they have.
+    // Stamps of retained steps have their exact age.
     const auto& [stamp, at] = stamps[stamps.size() - store_time::stretches_max / 4];
     EXPECT_TRUE(is_older(stamp, elapsed - at - 1s));
 }

@@ -1,5 +1,5 @@
-// A request without a body was answered by what had been found out at the header of the one before
-// it on the connection: its route, and whether it may be asked at all.
+// A request without a body was answered with the results of the previous request's header on the
+// same connection: its route and its authorisation.
 
 #include "net/request_reader.hpp"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Goal: the man pages and the completions say all that the programs' --help says. Method: every
-# --help is walked; each command and option is looked for in the page, asked of the completions of
-# bash and fish, and looked for in that of zsh, which only completes at a terminal.
+# Goal: man pages and completions contain everything that the programs' --help shows. Method: every
+# --help is parsed; each command and option is searched in the man page, requested from the
+# completions of bash and fish, and searched in those of zsh, which completes only on a terminal.
 #   pages_test.sh BUILD_DIR
 set -euo pipefail
 build=$1
@@ -13,7 +13,7 @@ fault() {
     failed=1
 }
 
-# The words that bash offers behind these, the last of which is what is typed.
+# Prints bash's completions for these words, the last of which is incomplete.
 offered_by_bash() {
     COMP_WORDS=("$@")
     COMP_CWORD=$(($# - 1))
@@ -26,7 +26,7 @@ offered_by_fish() {
     fish --no-config -c "source $pages/fish/$1.fish; complete -C '$*'" | cut -f 1
 }
 
-# The options of a --help, and its commands.
+# Prints the options and commands of a --help text.
 options_in() { grep -oE '^  (-h,)?--[a-z-]+' <<<"$1" | grep -oE -- '--[a-z-]+'; }
 commands_in() { sed -n '/^Subcommands:/,$p' <<<"$1" | grep -oE '^  [a-z-]+' | tr -d ' ' || true; }
 

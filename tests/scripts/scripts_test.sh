@@ -1,5 +1,6 @@
 #!/bin/sh
-# What the scripts decide before they build anything, with stand-ins for what they ask.
+# Goal: scripts decide correctly before they build anything. Method: stand-ins for the programs they
+# call.
 #   scripts_test.sh ROOT
 set -eu
 scripts=$1/scripts
@@ -21,7 +22,7 @@ jobs_of() {
     echo "MemAvailable: $2 kB" >"$folder/meminfo"
     env -u JOBS PATH="$folder:$PATH" "$scripts/jobs" "$folder/meminfo"
 }
-# A container's own bound may be lower than what these say.
+# A container's limit may be lower than these values.
 if [ ! -e /sys/fs/cgroup/memory.max ]; then
     expect 'jobs, many cores and much memory' 8 "$(jobs_of 8 64000000)"
     expect 'jobs, many cores and 4 GB' 2 "$(jobs_of 8 4000000)"
@@ -31,7 +32,7 @@ expect 'jobs, too little for one' 1 "$(jobs_of 8 300000)"
 expect 'jobs, one core' 1 "$(jobs_of 1 64000000)"
 expect 'jobs, as JOBS says' 7 "$(JOBS=7 "$scripts/jobs")"
 
-# Nothing is installed but cmake, and whoever asks is not root.
+# Only cmake is installed, and the user is not root.
 stand_in dpkg-query 'echo cmake=installed; echo sqlite3=config-files; exit 1'
 stand_in id 'echo 1000'
 stand_in sudo 'exit 1'
@@ -51,11 +52,11 @@ done
 expect 'install-deps without root: names what is there' 0 \
     "$(printf '%s\n' "$line" | tr ' ' '\n' | grep -cFx cmake || true)"
 
-# All is installed: nobody need be root.
+# All packages are installed, so no root is needed.
 stand_in dpkg-query 'for word in "$@"; do echo "$word=installed"; done'
 expect 'install-deps with nothing to do' '' "$(PATH="$folder:$PATH" "$scripts/install-deps" 2>&1)"
 
-# What outlives the suite is found, in whatever session it is, and does not outlive this either.
+# Processes that outlive the command are found in any session, and killed.
 leave_nothing=$(dirname "$0")/leave-nothing
 status=0
 said=$("$leave_nothing" sh -c 'setsid sleep 987 >/dev/null 2>&1 & sleep 0' 2>&1) || status=$?

@@ -1,7 +1,7 @@
 #pragma once
-// Who follows the changes of the simulator's accounts: by polls that wait, some with a filter, and
-// on a stream. Answers are lost on the way, connections end, the server dies, history is forgotten;
-// each comes back with its cursor.
+// Followers of the simulator's accounts: long polls, some with a filter, and an event stream.
+// Responses are lost, connections end, the server dies, history expires; each follower resumes from
+// its cursor.
 
 #include "support/house.hpp"
 #include "support/task_json.hpp"
@@ -14,7 +14,7 @@
 
 namespace callsign::testing {
 
-// Takes what is streamed as fast as it comes.
+// Receives streamed events without delay.
 class heard_stream final : public net::body_stream {
   public:
     boost::asio::awaitable<bool> write(std::string bytes) override {
@@ -28,7 +28,7 @@ class heard_stream final : public net::body_stream {
         over = true;
         if (auto tell = std::exchange(told_, {})) tell();
     }
-    // The next event that came whole; empty: there is none.
+    // The next complete event; empty: none.
     std::string take_event() {
         const auto end = text.find("\n\n");
         if (end == std::string::npos) return {};
@@ -37,7 +37,7 @@ class heard_stream final : public net::body_stream {
         return event;
     }
 
-    std::string text;  // not looked at yet
+    std::string text;  // not parsed yet
     bool over = false;
 
   private:
@@ -69,18 +69,18 @@ class sim_follower {
         }
     }
 
-    // Its poll is at the server and waits, though there is something for it: nobody woke it.
+    // A poll waits at the server although changes are available: a missed wake-up.
     bool sleeps_on(std::int64_t head) const {
         return kind_ == kind::polls && poll_ && !*poll_ && head > model_.place().seq;
     }
 
-    // The server has died, and its connections with it.
+    // The server has died, and its connections are closed.
     void cut_off() {
         poll_.reset();
         stream_.reset();
     }
 
-    // Nothing goes wrong any more: it hears the rest.
+    // Without further faults, reads the remaining changes.
     void finish(house& h, const told_changes& told, std::int64_t forgotten) {
         for (;;) {
             const feed_place before = model_.place();
@@ -116,10 +116,10 @@ class sim_follower {
         } else if (*poll_) {
             const net::http_response answer = std::move(**poll_);
             poll_.reset();
-            // A lost one is asked for again from where it was.
+            // A lost response: the follower polls again from the same place.
             if (!chance.once_in(8)) hear_answer(answer, told, forgotten);
         } else if (chance.once_in(30)) {
-            poll_.reset();  // out of patience
+            poll_.reset();  // timeout
         }
     }
 
@@ -183,7 +183,7 @@ class sim_follower {
 
     void hear_event(const std::string& event, const told_changes& told, std::int64_t forgotten) {
         const auto data = event.find("data: ");
-        if (data == std::string::npos) return;  // how soon to come back
+        if (data == std::string::npos) return;  // a retry field only
         const auto body = boost::json::parse(event.substr(data + 6)).as_object();
         if (event.find("event: end") != std::string::npos) {
             if (code_of(body) == "cursor-expired") begin_again(body, told, forgotten);
@@ -193,7 +193,7 @@ class sim_follower {
             model_.hear({heard_of(body)}, place_of(cursor_), told, forgotten);
         } else {
             const std::string beat = text_of(body, "cursor");
-            if (place_of(beat) != model_.place()) model_.refuse("a heartbeat from another place");
+            if (place_of(beat) != model_.place()) model_.refuse("a heartbeat with a wrong cursor");
         }
     }
 
@@ -204,7 +204,7 @@ class sim_follower {
     std::string cursor_ = "0";
     std::shared_ptr<std::optional<net::http_response>> poll_;
     std::shared_ptr<heard_stream> stream_;
-    std::shared_ptr<net::http_response> refusal_;  // of the stream, once there is one
+    std::shared_ptr<net::http_response> refusal_;  // response that rejected the stream
 };
 
 }  // namespace callsign::testing

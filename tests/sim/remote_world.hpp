@@ -1,16 +1,16 @@
 #pragma once
-// remote_world{seed}: an account whose tasks live on another server, which others use as before.
+// remote_world{seed}: a remote account, whose server other clients use as well.
 //
-// The workload drives: clients create tasks here, over a network that loses requests and answers,
-// and retry with their keys; some edit what they made. Others work on the other server itself: they
-// add, edit, remove and bring back tasks, and write over keys. Between the two servers requests are
-// lost, answers are lost, copies arrive late and twice, and untruths are told. The process is
-// killed at random, and at each commit; the disk fails; the reaper sweeps with a window short
-// enough to matter.
+// Workload: clients create tasks on the local server over a network that loses requests and
+// responses, and retry with their keys; some edit their tasks. Other clients of the remote server
+// add, edit, remove and restore tasks, and overwrite keys. Between the two servers requests and
+// responses are lost, copies arrive late and twice, and the remote server reports wrong states. The
+// process is killed at random and at each commit; the disk fails; the reaper sweeps with a window
+// short enough to matter.
 //
-// At the end everything late arrives, the wire is whole, and: the promise holds (ledger, audit);
-// the mirror is what the other server has; each task there has a number and its key, and no other
-// has; what was acknowledged was made there once; what was failed was never made.
+// At the end every late copy arrives, the connection works, and: the guarantees hold (ledger,
+// audit); the mirror equals the remote server's tasks; each of these has a unique number and its
+// key; every acknowledged task was created there once; no failed creation was ever made there.
 
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
@@ -41,7 +41,7 @@ class remote_world {
           wire_(seed * 31 + 7),
           disk_(make_memory_store()),
           ledger_(window, retention),
-          // A server's own clients know conflicts; here they come in between.
+          // Conflicts among the remote server's own clients.
           contends_(seed % 3 != 0 && seed % 8 != 3),
           forgets_(seed % 2 == 0),
           is_quiet_(seed % 8 == 3),
@@ -63,7 +63,7 @@ class remote_world {
         clients_.resize(4);
     }
 
-    // What can happen; a test draws what does.
+    // All possible actions, for tests that generate lists of them.
     enum class action {
         client_works,
         time_passes,
@@ -91,7 +91,7 @@ class remote_world {
         for (int steps = 0; !finished(); ++steps) {
             if (steps > 30'000) {
                 const auto status = house_->outbox().status(account_);
-                wrong_.insert("it never ends: " + status->last_error + " " +
+                wrong_.insert("no end: " + status->last_error + " " +
                               std::string(to_string(status->halted)));
                 return;
             }
@@ -105,7 +105,7 @@ class remote_world {
         if (is_quiet_) give_up();
     }
 
-    // What broke the promise, in words; empty: nothing.
+    // Returns the violated guarantees; empty: none.
     std::vector<std::string> verdict() {
         calm_down();
         auto found = ledger_.violations();
@@ -123,7 +123,7 @@ class remote_world {
         int receipts = 0;
         int failed = 0;
         int edits = 0;
-        int elsewhere = 0;  // versions of others
+        int elsewhere = 0;  // versions by other clients
         int late = 0;       // copies that arrived late
         int conflicts = 0;
         int lookups = 0;
@@ -161,7 +161,7 @@ class remote_world {
         int generation = 0;
         milliseconds wait_until{0};
         std::optional<flight> out;
-        std::string edits{};  // the key of the task it edits next; empty: none
+        std::string edits{};  // key of the task it edits next; empty: none
         std::string wanted{};
     };
 
@@ -173,7 +173,7 @@ class remote_world {
         });
     }
 
-    // ---- the process ----
+    // ---- process ----
 
     void start() {
         faulty_ = std::make_unique<faulty_store>(*disk_);
@@ -218,8 +218,8 @@ class remote_world {
         account_ = std::get<account>(*made).id;
     }
 
-    // It was here first, with tasks, and one that is gone; some have come to the other server only
-    // when clients go on.
+    // Converts a local account that has tasks, one of them purged, to a remote one; some of the
+    // tasks reach the remote server only once clients continue.
     void move_there() {
         for (auto n = 1 + chance_.below(12); n > 0; --n) {
             house_->call(
@@ -236,7 +236,7 @@ class remote_world {
         house_->settle();
     }
 
-    // ---- the workload ----
+    // ---- workload ----
 
     void act(action a) {
         switch (a) {
@@ -284,7 +284,7 @@ class remote_world {
         if (chance_.once_in(2)) act(action::time_passes);
     }
 
-    // So many untruths in a row are believed; a person says that it is to go on.
+    // Enough wrong reports in a row halt the account; the operator resumes it.
     void go_on_if_halted() {
         const auto status = house_->outbox().status(account_);
         if (!status || status->halted != remote_halt::incomplete) return;
@@ -360,8 +360,9 @@ class remote_world {
             c.out.reset();
             const std::string id(receipt.at("uuid").as_string());
             acknowledged_.insert(*parse_uuid(id));
-            // Of what is acknowledged the other server knows.
-            if (chain_.creations(*parse_uuid(id)) != 1) wrong_.insert(id + " is not there once");
+            // An acknowledged task is on the remote server.
+            if (chain_.creations(*parse_uuid(id)) != 1)
+                wrong_.insert(id + " does not exist exactly once on the remote server");
             if (chance_.once_in(3)) c.edits = std::string(receipt.at("key").as_string());
             return;
         }
@@ -375,16 +376,16 @@ class remote_world {
 
     void look_at_edit(client& c, const net::http_response& response) {
         if (response.status >= 500) return retry_later(c);
-        // Others may have removed it.
+        // Other clients may have removed it.
         const bool is_gone = response.status == 410 || response.status == 404;
         if (response.status == 200) {
             ++seen_.edits;
             const auto now = boost::json::parse(response.body).as_object();
             const auto id = *parse_uuid(std::string(now.at("uuid").as_string()));
             if (chain_.times_said(id, c.wanted) == 0)
-                wrong_.insert("an edit that was acknowledged is not there");
+                wrong_.insert("an acknowledged edit is missing");
         } else if (!is_gone) {
-            wrong_.insert("an edit is refused: " + response.body);
+            wrong_.insert("a valid edit was rejected: " + response.body);
         }
         c.edits.clear();
         c.attempt = 0;
@@ -396,8 +397,8 @@ class remote_world {
         c.out.reset();
     }
 
-    // A creation gets lost, and nobody sends it again or anything else behind its parent: only a
-    // fence tells that no copy of it can land any more.
+    // A creation is lost and is never sent again, nor is anything else behind its parent: only a
+    // fence shows that no copy of it can still be accepted.
     void give_up() {
         faulty_->disarm();
         wire_.is_down = wire_.is_full = wire_.is_choosy = wire_.is_deaf = false;
@@ -413,7 +414,7 @@ class remote_world {
         for (int n = 0; n < 50 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
     }
 
-    // Another replica's sync.
+    // A sync by another replica.
     void work_elsewhere() {
         ++seen_.elsewhere;
         std::vector<operation> all;
@@ -453,29 +454,30 @@ class remote_world {
         chain_.add(chain_.head(), std::move(all));
     }
 
-    // Where history is deleted nobody can tell a task that came and went from one that never came:
-    // there nobody removes what is just being made.
+    // With deleted history, a task that was created and removed cannot be told from one that never
+    // existed: then no client removes a task that is being created.
     bool may_remove(const uuid& id) const {
         return !forgets_ || acknowledged_.contains(id) ||
                std::ranges::find(made_elsewhere_, id) != made_elsewhere_.end();
     }
 
-    // A snapshot is made, and what came before is deleted.
+    // Creates a snapshot and deletes the history before it.
     void forget_elsewhere() {
         chain_.make_snapshot();
         chain_.forget_all_but(1 + chance_.below(3));
         ++seen_.restarts;
     }
 
-    // ---- the end ----
+    // ---- end ----
 
-    // All that is late arrives, nothing is lost any more, and what can still happen does.
+    // Every late copy arrives, nothing is lost, and all pending work is completed.
     void calm_down() {
         faulty_->disarm();
         wire_.meanwhile = {};
         wire_.is_down = wire_.is_full = wire_.is_choosy = wire_.is_deaf = false;
         wire_.faults_in_hundred = 0;
-        // Late copies may land as long as their creation may; never for a slot that was failed.
+        // Late copies may be accepted while their creation is pending, but not after its slot has
+        // failed.
         while (wire_.deliver_late(chain_)) ++seen_.late;
         restart();
         for (int n = 0; n < 200 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
@@ -498,7 +500,7 @@ class remote_world {
             const auto status = house_->outbox().status(account_);
             const auto tx = disk_->begin_read();
             const auto waiting = effects::tally(*tx, account_);
-            return say("it does not come to rest: " + status->last_error + " " +
+            return say("no rest: " + status->last_error + " " +
                        std::string(to_string(status->halted)) + " " +
                        std::to_string(waiting.creations) + " " + std::to_string(waiting.keys));
         }
@@ -508,18 +510,19 @@ class remote_world {
         const auto series = all_series::default_of(*tx, account_);
         tasks::visit_numbered(*tx, {series->id, ""}, [&](task&& t) {
             if (t.purged) {
-                if (there.contains(t.uuid)) say(to_string(t.uuid) + " is gone here alone");
+                if (there.contains(t.uuid))
+                    say(to_string(t.uuid) + " is missing from the mirror only");
                 return true;
             }
             ++here;
             const auto found = there.find(t.uuid);
             if (found == there.end()) {
-                say(callsign::key_of(*t.numbered) + " is not there");
+                say(callsign::key_of(*t.numbered) + " is missing from the remote server");
             } else if (found->second != t.attributes) {
-                say(callsign::key_of(*t.numbered) + " is another there");
+                say(callsign::key_of(*t.numbered) + " differs on the remote server");
             } else if (value_of(t.attributes, "key") != callsign::key_of(*t.numbered) &&
                        !is_contested(t.uuid)) {
-                say(callsign::key_of(*t.numbered) + " has another key there");
+                say(callsign::key_of(*t.numbered) + " has another key on the remote server");
             }
             return true;
         });
@@ -528,7 +531,7 @@ class remote_world {
         }
     }
 
-    // Written over so often that it is left so.
+    // Clients overwrote the key so often that the server leaves it so.
     bool is_contested(const uuid& id) const {
         return chain_.times_said(id, "MINE-1") > key_corrections_max;
     }
@@ -540,10 +543,10 @@ class remote_world {
             if (s.uuid == gone_before_) continue;
             const int made = chain_.creations(s.uuid);
             if (s.state == slot_state::failed && made > 0) {
-                say("the task of a failed slot was made: " + s.key);
+                say("the task of a failed slot exists: " + s.key);
             }
             if (s.state == slot_state::committed && made != 1 && s.created) {
-                say("the task of " + s.key + " was made " + std::to_string(made) + " times");
+                say("the task of " + s.key + " was created " + std::to_string(made) + " times");
             }
         }
     }
@@ -560,13 +563,13 @@ class remote_world {
     ledger ledger_;
     bool contends_;
     bool forgets_;
-    bool is_quiet_;  // nobody else adds a version: behind what is given up only a fence comes
-    bool moves_;     // the account was here first
+    bool is_quiet_;  // no other client adds versions: only a fence can follow a lost creation
+    bool moves_;     // the account was local at first
     account_id account_;
     std::string token_;
     std::vector<client> clients_;
     std::set<uuid> acknowledged_;
-    uuid gone_before_{};  // purged here before the account moved there
+    uuid gone_before_{};  // purged before the move
     std::vector<uuid> made_elsewhere_;
     std::uint64_t drawn_ = 0;
     std::set<std::string> wrong_;

@@ -1,5 +1,5 @@
-// Seeds of an account whose tasks live on another server, on all cores. A failure prints the seed;
-// CALLSIGN_REMOTE_SEED=N replays it alone, CALLSIGN_REMOTE_SEEDS=N runs as many from
+// Simulates a remote account for many seeds, on all cores. A failure prints the seed;
+// CALLSIGN_REMOTE_SEED=N repeats it alone, CALLSIGN_REMOTE_SEEDS=N runs N seeds from
 // CALLSIGN_REMOTE_FIRST on.
 
 #include "sim/remote_world.hpp"
@@ -48,7 +48,7 @@ void run_some(std::atomic<std::uint64_t>& next, std::uint64_t end, totals& sum) 
     }
 }
 
-TEST(remote_sim, the_promise_holds_for_every_seed) {
+TEST(remote_sim, the_guarantees_hold_for_every_seed) {
     const auto only = setting("CALLSIGN_REMOTE_SEED");
     const std::uint64_t first = only.value_or(setting("CALLSIGN_REMOTE_FIRST").value_or(1));
     const std::uint64_t seeds =
@@ -69,7 +69,7 @@ TEST(remote_sim, the_promise_holds_for_every_seed) {
               << " lookups, " << seen.late << " late copies, " << seen.fences << " fences, "
               << seen.restarts << " snapshots\n";
     if (only || HasFailure()) return;
-    // A world in which nothing goes wrong proves nothing.
+    // Without injected failures the runs would verify nothing.
     EXPECT_GT(seen.kills, 0);
     EXPECT_GT(seen.failed, 0);
     EXPECT_GT(seen.edits, 0);

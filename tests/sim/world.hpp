@@ -1,14 +1,13 @@
 #pragma once
-// world{seed}: the whole server but its sockets, its clients, its network and its disk, on one
-// io_context and a virtual clock. Everything that happens is a function of the seed: the same seed,
-// the same run.
+// world{seed}: the whole server without sockets, its clients, network and disk, on one io_context
+// and a virtual clock. Everything is a function of the seed: the same seed gives the same run.
 //
-// The workload drives: clients of two accounts create tasks over a network that loses requests and
-// answers, delays them, and delivers them twice; they retry with their keys until they have a
-// definite answer, and some then edit, complete, delete or purge what they made, until they have an
-// answer to that. Others follow what changes (followers.hpp). The process is killed at random, the
-// disk refuses and fails, the wall clock steps, the reaper sweeps all the while with a window short
-// enough to matter. The auditor (ledger, audit) predicts and checks.
+// Workload: clients of two accounts create tasks over a network that loses, delays and duplicates
+// requests and responses; they retry with their keys until they get a definite response, and some
+// then edit, complete, delete or purge their tasks in the same way. Other clients follow changes
+// (followers.hpp). The process is killed at random, the disk rejects calls and fails, the wall
+// clock steps, and the reaper sweeps with a window short enough to matter. The auditor (ledger,
+// audit) predicts and checks.
 
 #include "sim/followers.hpp"
 #include "support/audit.hpp"
@@ -33,10 +32,10 @@ struct world_options {
     milliseconds window{std::chrono::seconds{20}};
     milliseconds retention{std::chrono::hours{4}};
     milliseconds history{std::chrono::seconds{25}};
-    bool edits = true;  // batches, too
+    bool edits = true;  // including batches
     bool followers = true;
 
-    // Worlds where more happens take longer, and so they are fewer.
+    // Worlds with more events take longer, so there are fewer of them.
     static world_options of(std::uint64_t seed) {
         world_options o;
         o.edits = seed % 4 == 0;
@@ -66,7 +65,7 @@ class world {
         for (int c = 0; c < options_.clients; ++c) clients_.emplace_back().account = c % 2;
     }
 
-    // Until every client has a definite answer for each of its tasks.
+    // Runs until every client has a definite response for each of its tasks.
     void run() {
         for (int steps = 0; !finished(); ++steps) {
             CALLSIGN_ASSERT(steps < 1'000'000);
@@ -79,13 +78,13 @@ class world {
         }
     }
 
-    // What broke the promise, in words; empty: nothing.
+    // Returns the violated guarantees; empty: none.
     std::vector<std::string> verdict() {
         faulty_->disarm();
         restart();
         auto found = ledger_.violations();
         for (auto& broken : audit(*disk_)) found.push_back(std::move(broken));
-        // Everything acknowledged is given again.
+        // Every acknowledged response is returned again.
         ledger again = ledger_;
         for (const auto& [name, payload] : ledger_.acknowledged(now())) {
             const auto key = name.substr(name.find('/') + 1);
@@ -98,7 +97,7 @@ class world {
             again.answered(asked, response, header(response, "Idempotent-Replayed") == "true",
                            now());
         }
-        for (const auto& v : again.violations()) found.push_back("asked again: " + v);
+        for (const auto& v : again.violations()) found.push_back("retried: " + v);
         for (auto& wrong : faults_of_edits()) found.push_back(std::move(wrong));
         for (sim_follower& f : followers_) {
             const auto [told, forgotten] = read_on(f);
@@ -112,24 +111,24 @@ class world {
         return found;
     }
 
-    // How much happened, for a test that wants to know that something did.
+    // Counts events, so that tests can require that they occurred.
     struct events {
         int kills = 0;
         int retries = 0;
         int failed = 0;
         int receipts = 0;
         int edits = 0;
-        int heard = 0;      // changes, by followers
-        int expiries = 0;   // of their cursors
-        std::string trace;  // of every answer: equal seeds give equal traces
+        int heard = 0;      // changes received by followers
+        int expiries = 0;   // expired cursors
+        std::string trace;  // of every response: equal seeds give equal traces
     };
     const events& seen() const { return seen_; }
 
   private:
-    // By the clock that is never set: what a client has waited, whatever the wall clock says.
+    // By the monotonic clock: the time that a client has waited, whatever the wall clock shows.
     time_point now() const { return virtual_start + clock_.elapsed(); }
 
-    // A request on the network, or at the server. `response` is there once the server has answered.
+    // A request on the network, or at the server. `response` is set once the server has responded.
     struct flight {
         ledger::request request;
         std::shared_ptr<std::optional<net::http_response>> response;
@@ -140,7 +139,7 @@ class world {
 
     enum class change { describe, complete, remove, purge };
 
-    // What became of one task, by the answers to its only client.
+    // The state of a task according to the responses to its only client.
     struct made_task {
         int account = 0;
         std::string key{};
@@ -153,14 +152,14 @@ class world {
 
     struct client {
         int account = 0;
-        int made = 0;        // tasks with a definite answer
-        int attempt = 0;     // at the task it is at
+        int made = 0;        // tasks with a definite response
+        int attempt = 0;     // for the current task
         int generation = 0;  // a new key after a definite failure
         milliseconds wait_until{0};
         std::optional<flight> out;
-        // It is at an edit of the task it made last.
+        // Set while the client edits its last task.
         std::optional<change> edit;
-        std::int64_t seq = 0;  // of that task, as it knows it
+        std::int64_t seq = 0;  // of that task, as last received
     };
 
     bool finished() const {
@@ -183,7 +182,7 @@ class world {
             const auto [told, forgotten] = read_on(f);
             f.step(*house_, chance_, told, forgotten);
         }
-        // The server gets some way, or all the way, and time passes.
+        // The server runs for some steps or until idle, and time passes.
         if (chance_.once_in(3)) {
             house_->settle();
             find_sleepers();
@@ -193,7 +192,7 @@ class world {
         if (chance_.once_in(2)) house_->advance(milliseconds{chance_.below(1500)});
     }
 
-    // What its account's chain says by now, and where history begins.
+    // The state of the account's chain, and where its history begins.
     std::pair<const told_changes&, std::int64_t> read_on(const sim_follower& f) {
         const auto tx = disk_->begin_durable_read();
         told_changes& told = told_[f.account() == told_[0].account() ? 0 : 1];
@@ -201,17 +200,17 @@ class world {
         return {told, accounts::history_from(*tx, f.account())};
     }
 
-    // With nothing left to do, nobody waits for what is there.
+    // An idle server must not have waiting followers with changes to read.
     void find_sleepers() {
         if (house_->fatal()) return;
         const auto tx = disk_->begin_read();
         for (const sim_follower& f : followers_) {
             if (f.sleeps_on(accounts::head_of(*tx, f.account()).seq))
-                wrong_.insert("a follower sleeps on");
+                wrong_.insert("a follower was not woken");
         }
     }
 
-    // Mostly by what a time server would; now and then by years.
+    // Mostly steps such as a time server makes; occasionally years.
     void set_wall_clock() {
         const milliseconds unit =
             chance_.once_in(8) ? milliseconds{std::chrono::hours{24 * 365}} : milliseconds{200};
@@ -236,7 +235,7 @@ class world {
         if (c.made == options_.tasks_a_client) return;
         if (c.attempt++ > 0) ++seen_.retries;
         const auto request = ledger_.sent(name_of(c), payload_of(c), now());
-        // Lost on the way there: the server never hears of it.
+        // The request is lost before it reaches the server.
         if (chance_.once_in(10)) {
             c.out = flight{request, std::make_shared<std::optional<net::http_response>>(), true};
             return;
@@ -247,19 +246,19 @@ class world {
             return house_->start(is_batch ? post("/v1/tasks:batchCreate", batch_of(c), token)
                                           : post("/v1/tasks", payload_of(c), token, key_of(c)));
         };
-        // Sometimes it arrives twice; the client sees one of the answers.
+        // Sometimes the request arrives twice; the client receives one of the responses.
         if (chance_.once_in(12)) deliver();
         c.out = flight{request, deliver(), chance_.once_in(8)};
         c.out->is_batch = is_batch;
     }
 
-    // Beside one that is not valid.
+    // A batch that also contains an invalid creation.
     std::string batch_of(const client& c) const {
         return R"({"items":[{"idempotencyKey":"none","task":{"description":""}},)"
                R"({"idempotencyKey":")" +
                key_of(c) + R"(","task":)" + payload_of(c) + "}]}";
     }
-    // What its creation would have been answered with by itself.
+    // Extracts the response for the creation's item.
     static net::http_response answer_of_item(net::http_response whole) {
         if (whole.status != 200) return whole;
         const auto body = boost::json::parse(whole.body);
@@ -275,12 +274,12 @@ class world {
         return answer;
     }
 
-    // ---- edits: of a task that nobody else edits ----
+    // ---- edits: each task is edited by one client only ----
 
     void send_edit(client& c) {
         made_task& t = tasks_.at(name_of_task(c));
         header_list headers = bearer(tokens_[static_cast<std::size_t>(c.account)]);
-        // A retry may find that the first one took.
+        // A retry may find that the first attempt succeeded.
         if (c.attempt++ > 0) {
             ++seen_.retries;
         } else if (chance_.once_in(2)) {
@@ -317,7 +316,7 @@ class world {
         const bool was_purged = *c.edit == change::purge && response.status == 410;
         if (response.status >= 500) return retry_later(c);
         if (response.status >= 300 && !was_purged) {
-            wrong_.insert("an edit of " + t.key + " is refused: " + response.body);
+            wrong_.insert("an edit of " + t.key + " was rejected: " + response.body);
         }
         ++seen_.edits;
         ++t.edits;
@@ -336,7 +335,7 @@ class world {
         }
     }
 
-    // Each acknowledged edit is there, once, and nothing else is.
+    // Each acknowledged edit was applied exactly once, and no other edit.
     std::vector<std::string> faults_of_edits() {
         std::vector<std::string> found;
         if (!options_.edits) return found;
@@ -351,7 +350,7 @@ class world {
             told_changes& told = told_[static_cast<std::size_t>(t.account)];
             told.read_on(*disk_->begin_read());
             const auto changes = std::ranges::count(told.all(), t.uuid, &told_change::task);
-            if (changes != 1 + t.edits) found.push_back(t.key + " has changed too often");
+            if (changes != 1 + t.edits) found.push_back(t.key + " has the wrong number of changes");
             if (t.purged) continue;
             const auto shown = boost::json::parse(response.body).as_object();
             if (text_of(shown, "description") != t.description ||
@@ -369,7 +368,7 @@ class world {
 
     void look(client& c) {
         if (c.out->answer_lost || !*c.out->response) {
-            // Out of patience, sooner or later: nothing is known.
+            // The client times out eventually; the outcome is unknown.
             if (chance_.once_in(4)) give_up(c);
             return;
         }
@@ -392,7 +391,7 @@ class world {
         } else if (response.status == 409 &&
                    response.body.find("slot-failed") != std::string::npos) {
             ++seen_.failed;
-            ++c.generation;  // definite: a new key is safe
+            ++c.generation;  // definite failure: a new key is safe
             c.attempt = 0;
         } else {
             retry_later(c);
@@ -404,7 +403,7 @@ class world {
         retry_later(c);
     }
 
-    // Mostly soon; now and then so late that the reaper was there first.
+    // Mostly soon; occasionally so late that the reaper has failed the slot.
     void retry_later(client& c) {
         c.wait_until = clock_.elapsed() + milliseconds{chance_.once_in(6) ? chance_.below(60'000)
                                                                           : chance_.below(500)};
@@ -447,12 +446,12 @@ class world {
                                      .clock = &clock_,
                                      .entropy = &chance_,
                                      .reaping = true});
-        // Who is told of a version finds it there, whatever happens next.
+        // A version that an event reports must survive whatever happens next.
         told_of_ = house_->engine().events().subscribe([this](const event& happened) {
             const auto* const made = std::get_if<callsign::events::version_appended>(&happened);
             if (!made) return;
             if (accounts::head_of(*disk_->begin_durable_read(), made->account).seq < made->seq) {
-                wrong_.insert("a version is told of before it is durable");
+                wrong_.insert("an event precedes the durability of its version");
             }
         });
     }
@@ -477,7 +476,7 @@ class world {
     std::vector<std::string> tokens_;
     std::vector<client> clients_;
     ledger ledger_;
-    std::map<std::string, made_task> tasks_;  // by their client and how many it had made
+    std::map<std::string, made_task> tasks_;  // by client and its number of tasks at that time
     std::vector<told_changes> told_;          // by account
     std::vector<sim_follower> followers_;
     std::set<std::string> wrong_;

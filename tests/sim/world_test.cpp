@@ -1,7 +1,6 @@
-// Thousands of seeds, each a world of its own, on all cores. A failure prints the seed;
-// CALLSIGN_SIM_SEED=N replays it alone, CALLSIGN_SIM_SEEDS=N runs as many from CALLSIGN_SIM_FIRST
-// on (the default is what fits beside the other tests; a million is a matter of starting it by
-// hand).
+// Simulates thousands of seeds on all cores. A failure prints the seed; CALLSIGN_SIM_SEED=N repeats
+// it alone, CALLSIGN_SIM_SEEDS=N runs N seeds from CALLSIGN_SIM_FIRST on (the default fits beside
+// the other tests; a million is for manual runs).
 
 #include "sim/world.hpp"
 
@@ -16,7 +15,7 @@
 namespace callsign::testing {
 namespace {
 
-// The worlds of a stretch of seeds, shared out among threads as they become free.
+// The worlds of a range of seeds, distributed over threads as they become free.
 class worlds {
   public:
     worlds(std::uint64_t first, std::uint64_t count) : next_(first), end_(first + count) {}
@@ -31,7 +30,7 @@ class worlds {
 
     std::uint64_t ran() const { return ran_; }
     const world::events& seen() const { return seen_; }
-    // In words, each with its seed; empty: the promise held in all of them.
+    // Violations, each with its seed; empty: the guarantees hold in all worlds.
     const std::vector<std::string>& broken() const { return broken_; }
 
   private:
@@ -72,7 +71,7 @@ class worlds {
     std::vector<std::string> broken_;
 };
 
-TEST(sim, the_promise_holds_for_every_seed) {
+TEST(sim, the_guarantees_hold_for_every_seed) {
     const auto only = setting("CALLSIGN_SIM_SEED");
     const std::uint64_t first = only.value_or(setting("CALLSIGN_SIM_FIRST").value_or(1));
     const std::uint64_t seeds =
@@ -87,7 +86,7 @@ TEST(sim, the_promise_holds_for_every_seed) {
               << " changes heard, " << seen.expiries << " cursors expired\n";
     if (only) return;
     EXPECT_TRUE(HasFailure() || all.ran() == seeds);
-    // A world in which nothing goes wrong proves nothing.
+    // Without injected failures the runs would verify nothing.
     EXPECT_GT(seen.kills, 0);
     EXPECT_GT(seen.retries, 0);
     EXPECT_GT(seen.failed, 0);

@@ -1,5 +1,5 @@
 #pragma once
-// What an answer of the REST API says, read with another parser than the server's writer.
+// JSON of REST responses, read with another parser than the server's own.
 
 #include <callsign/net/http.hpp>
 
@@ -17,7 +17,7 @@ inline std::string text_of(const boost::json::value& v) {
     return {v.as_string().data(), v.as_string().size()};
 }
 
-// Of a problem.
+// Of a problem response.
 inline std::string code_of(const net::http_response& response) {
     return text_of(body_of(response).at("code"));
 }

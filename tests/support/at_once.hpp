@@ -1,5 +1,5 @@
 #pragma once
-// Work that would be offloaded, done where it is asked for.
+// Runs offloaded work at once, on the caller's thread.
 
 #include <callsign/domain/claim.hpp>
 

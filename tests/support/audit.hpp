@@ -1,5 +1,5 @@
 #pragma once
-// The auditor, in words for a test to compare.
+// The auditor, with its findings as text.
 
 #include <callsign/rules/audit.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace callsign::testing {
 
-// Whatever breaks the promise; empty: nothing does.
+// Returns the violated guarantees; empty: none.
 inline std::vector<std::string> audit(store& store) {
     findings found([](std::string_view) {});
     rules::audit(*store.begin_read(), found);

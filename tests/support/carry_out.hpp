@@ -1,12 +1,12 @@
 #pragma once
-// Operations carried out one by one, as a client does it: what the server's own replay is held
-// against (domain/replay.hpp).
+// Applies operations one by one, as a client does: the reference for the server's own replay
+// (domain/replay.hpp).
 
 #include <callsign/domain/version.hpp>
 
 namespace callsign {
 
-// False: it is without effect, and nothing was changed.
+// Returns false if the operation has no effect.
 inline bool carry_out(task_map& tasks, const operation& o) {
     const auto found = tasks.find(o.uuid);
     if (!is_effective(o, found != tasks.end())) return false;

@@ -1,6 +1,5 @@
 #pragma once
-// Certificates for tests, made here so that none expires but those that are to: nobody's, each
-// vouches for itself.
+// Self-signed certificates, generated in the test so that none expires unintentionally.
 
 #include <cstdio>
 #include <filesystem>
@@ -17,8 +16,8 @@ struct certificate_files {
     std::filesystem::path key;
 };
 
-// NAME.pem and NAME.key in `folder`, for localhost and 127.0.0.1; valid from yesterday until so
-// many days from now.
+// Writes NAME.pem and NAME.key to `folder`, for localhost and 127.0.0.1; valid from yesterday and
+// for `until` days from now.
 inline certificate_files write_certificate(const std::filesystem::path& folder,
                                            const std::string& name, int until = 30) {
     static long serial = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// `callsign check` on a data directory, without the program.
+// Runs `callsign check` on a data directory, in this process.
 
 #include <callsign/rules/audit.hpp>
 #include <callsign/store/sqlite.hpp>

@@ -1,12 +1,12 @@
 #pragma once
-// All tasks of an account by way of the queries that read them, as a job does it.
+// Collects all tasks of an account with queries, as a job does.
 
 #include <callsign/domain/collected_tasks.hpp>
 #include <callsign/rules/read.hpp>
 
 namespace callsign::testing {
 
-// One question, of so much work. False: that was the last.
+// Runs one query with this maximum of work. Returns false after the last one.
 inline bool collect_step(collected_tasks& all, read_tx& tx, std::size_t work_max = step_work_max) {
     if (all.wants_rows()) {
         read_tasks question = all.next_rows();

@@ -1,5 +1,5 @@
 #pragma once
-// Ids that follow from how many were drawn: the same commands, the same ids.
+// IDs from a counter: the same commands generate the same IDs.
 
 #include <callsign/rules/rules.hpp>
 
@@ -9,7 +9,7 @@ namespace callsign::testing {
 
 class counted_ids final : public rules::id_source {
   public:
-    // As real ones do they differ before their last bytes.
+    // Like real IDs, they differ before their last bytes.
     uuid next(time_point now) override {
         ++drawn_;
         return make_uuid_v7(now, static_cast<std::uint32_t>(drawn_ & 0x3FFFF), drawn_);

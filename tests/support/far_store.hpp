@@ -14,12 +14,12 @@ namespace callsign::testing {
 
 class far_store final : public forwarding_store {
   public:
-    // By table and columns of the index.
+    // By the index's table and columns.
     struct reads {
         std::map<std::string, int> alone;    // rows that were not prefetched
         std::map<std::string, int> scans;    // pages of ranges
         std::map<std::string, int> scanned;  // rows of those pages
-        std::map<std::string, int> in_vain;  // rows that were prefetched and not read
+        std::map<std::string, int> in_vain;  // rows that were prefetched to no effect
     };
 
     using forwarding_store::forwarding_store;
@@ -27,7 +27,7 @@ class far_store final : public forwarding_store {
     std::unique_ptr<write_tx> begin_write() override {
         return std::make_unique<transaction>(reads_, within_.begin_write());
     }
-    // Reads of write transactions since the last call.
+    // Reads of write transactions since the previous call.
     reads take_reads() { return std::exchange(reads_, {}); }
 
   private:
@@ -57,7 +57,7 @@ class far_store final : public forwarding_store {
                 const row_ptr row = tx_->fetch(*n.index, n.key, n.head);
                 keep(*n.index, n.key, row, n.head).is_named = true;
                 if (!row) continue;
-                // The row is found by each of its keys.
+                // A prefetched row can be read by each of its keys.
                 for (const index_info& other : n.index->table->indexes) {
                     const auto key = other.key_of(row.get());
                     if (key && other.number != n.index->number) keep(other, *key, row, n.head);
@@ -74,7 +74,7 @@ class far_store final : public forwarding_store {
             return tx_->fetch(index, key, head);
         }
         row_page scan(const row_range& range) override {
-            // Any store keeps an index of this form in memory.
+            // Any store holds an index of this form in memory.
             row_page page = tx_->scan(range);
             if (range.index->form == index_form::brief) return page;
             ++counted_.scans[name_of(*range.index)];
@@ -89,14 +89,14 @@ class far_store final : public forwarding_store {
 
       private:
         struct fetched {
-            row_ptr row;  // null: it is not there
+            row_ptr row;  // null: no such row
             bool is_head = false;
             bool is_named = false;
             bool is_used = false;
         };
         using place = std::pair<const index_info*, row_key>;
 
-        // Of a head and a whole row, the whole row stays.
+        // A whole row replaces a head.
         fetched& keep(const index_info& index, const row_key& key, const row_ptr& row, bool head) {
             const auto [at, is_first] = ahead_.try_emplace(place(&index, key), fetched{row, head});
             if (!is_first && at->second.is_head && !head) {

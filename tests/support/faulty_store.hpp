@@ -1,7 +1,7 @@
 #pragma once
-// A store around a store: it passes everything on, and at an armed point it kills the process
-// (throws killed, which nothing in the server catches) or fails as a disk does. The store within
-// keeps what was committed, as a disk would.
+// A store that forwards to another one and, at an armed point, kills the process (throws `killed`,
+// which the server does not catch) or fails as a disk does. The inner store keeps committed data,
+// as a disk would.
 
 #include "forwarding_store.hpp"
 
@@ -18,7 +18,7 @@
 
 namespace callsign::testing {
 
-// The process died here. Passes through the whole server to whoever runs its io_context.
+// The process died. Passes through the whole server to the caller of io_context::run().
 struct killed {};
 
 enum class fault_point {
@@ -30,44 +30,43 @@ enum class fault_point {
     inside_sweep,
     before_sweep_commit,
     after_sweep_commit,
-    before_sync,  // committed, and nobody was told; not durable yet
+    before_sync,  // committed and not durable yet; no response was sent
     before_any_commit,
 };
-// Those of creations, sweeps and syncs, to be drawn from.
+// Number of the points of creations, sweeps and syncs, which come first.
 inline constexpr int fault_points = 9;
 
 enum class fault_kind {
     kill,            // the process dies there
-    refuse,          // commits only: the store says no, and nothing became durable
-    unknown_lost,    // commits and syncs only: it fails, and it did not take
-    unknown_durable  // commits and syncs only: it fails, and yet it took
+    refuse,          // commits only: the store rejects it, and nothing becomes durable
+    unknown_lost,    // commits and syncs only: unknown outcome, nothing durable
+    unknown_durable  // commits and syncs only: unknown outcome, all durable
 };
 
 class faulty_store final : public forwarding_store {
   public:
     explicit faulty_store(store& within) : forwarding_store(within) {}
 
-    // Strikes once, the next time the point is passed.
+    // Injects the fault once, the next time the point is passed.
     void arm(fault_point where, fault_kind how) { armed_ = {where, how}; }
     void disarm() { armed_.reset(); }
-    // Whatever has to do with keys that begin so fails, until there is another; empty: nothing
-    // does.
+    // Rejects access to keys that begin so, until the next call; empty: to none.
     void refuse_key(std::string begins_with, store_failure::kind how) {
         refused_key_ = std::move(begins_with);
         refused_how_ = how;
     }
     void refuse_tasks_over(std::size_t bytes) { task_bytes_max_ = bytes; }
-    // None: reads go on.
+    // None: reads succeed.
     void refuse_reads(std::optional<store_failure::kind> how) { refused_reads_ = how; }
-    // None: writes go on.
+    // None: writes succeed.
     void refuse_writes(std::optional<store_failure::kind> how) { refused_writes_ = how; }
     void refuse_forgetting(bool refused) { refuses_forgetting_ = refused; }
     int logs_cleared() const { return logs_cleared_; }
     int refusals() const { return refusals_; }
-    // How often somebody wanted to know whether writes are still refused.
+    // How often the server tested whether writes succeed again.
     int proofs() const { return proofs_; }
     bool armed() const { return armed_.has_value(); }
-    // A COMMIT or a sync failed and its outcome was left open: the server must stop writing.
+    // A COMMIT or a sync failed with an unknown outcome: the server must stop writing.
     bool left_unknown() const { return left_unknown_; }
     std::size_t reads_begun() const { return reads_begun_; }
 
@@ -94,14 +93,14 @@ class faulty_store final : public forwarding_store {
         if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
         forwarding_store::prove_writable();
     }
-    // None: damage that was met is not there any more.
+    // None: the corruption that was found is gone.
     void keep_damage(std::optional<store_failure::kind> how) { kept_damage_ = how; }
     void prove_readable() override {
         ++looks_;
         if (kept_damage_) throw store_failure(*kept_damage_, "still damaged");
         forwarding_store::prove_readable();
     }
-    // How often somebody looked at damage again.
+    // How often the server looked at corrupt data again.
     int looks() const { return looks_; }
 
   private:
@@ -124,7 +123,7 @@ class faulty_store final : public forwarding_store {
         row_page scan(const row_range& range) override {
             const bool is_forgetting = range.index == &info_of<history_by_id>();
             if (is_forgetting && owner_.refuses_forgetting_) {
-                throw store_failure(store_failure::kind::refused, "nothing is forgotten");
+                throw store_failure(store_failure::kind::refused, "removal rejected");
             }
             return tx_->scan(range);
         }
@@ -159,16 +158,16 @@ class faulty_store final : public forwarding_store {
             const auto& refused = owner_.refused_key_;
             if (refused.empty() || !parts.text().starts_with(refused)) return;
             ++owner_.refusals_;
-            throw store_failure(owner_.refused_how_, "this key");
+            throw store_failure(owner_.refused_how_, "key rejected");
         }
-        // Nothing is written yet.
+        // Called before the first write.
         void look_at_changes() {
             if (std::exchange(is_looked_at_, true)) return;
             each_change<task_row>([&](const auto* before, const auto* now) {
                 fulfils_ = fulfils_ || !before;
                 if (!now || now->bytes <= owner_.task_bytes_max_) return;
                 ++owner_.refusals_;
-                throw store_failure(store_failure::kind::refused, "this task");
+                throw store_failure(store_failure::kind::refused, "task rejected");
             });
             each_change<slot>([&](const auto* before, const auto* now) {
                 reserves_ = reserves_ || !before;
@@ -228,8 +227,8 @@ class faulty_store final : public forwarding_store {
     int refusals_ = 0;
 };
 
-// What can happen there: refusal and unknown outcomes belong before a commit, unknown ones before a
-// sync too.
+// The faults that are possible at a point: rejections only before a commit, unknown outcomes only
+// before a commit or a sync.
 inline fault_kind fault_at(fault_point where, std::uint64_t drawn) {
     switch (where) {
     case fault_point::before_reserve_commit:

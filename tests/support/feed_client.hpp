@@ -1,9 +1,9 @@
 #pragma once
-// Followers of changes as clients write them: by polling, on a stream, on a socket. Each goes on
-// from its cursor whatever happens to its connection, and holds every change against the one
-// before.
+// Followers as clients implement them: by long polls, an event stream or a WebSocket. Each resumes
+// from its cursor whatever happens to its connection, and compares every change with the previous
+// one.
 //
-// All on one io_context.
+// All run on one io_context.
 
 #include <callsign/net/http_client.hpp>
 
@@ -33,7 +33,7 @@ struct feed_account {
     std::string token;
 };
 
-// What one follower has heard. Each version of its account is about one task.
+// The changes that one follower received. Each version of its account concerns one task.
 struct heard {
     std::string cursor = "0";
     std::int64_t seq = 0;
@@ -63,7 +63,8 @@ class feed_client {
     template <class T>
     using awaitable = boost::asio::awaitable<T>;
 
-    // `is_enough`: it has heard all it wants, or should stop. `book` outlives it.
+    // `is_enough`: returns true once the follower has all it wants, or is to stop. `book` must
+    // outlive the client.
     feed_client(feed_account account, heard& book, std::function<bool()> is_enough)
         : account_(std::move(account)), book_(book), is_enough_(std::move(is_enough)) {}
 
@@ -99,7 +100,7 @@ class feed_client {
         }
     }
 
-    // Ends what it waits for.
+    // Cancels its wait.
     void stop() {
         boost::system::error_code ignored;
         if (socket_) socket_->close(ignored);
@@ -128,7 +129,7 @@ class feed_client {
         co_return !error;
     }
 
-    // ---- the stream ----
+    // ---- event stream ----
 
     awaitable<void> stream_once() {
         const bool connected = co_await connect();
@@ -190,7 +191,7 @@ class feed_client {
         return true;
     }
 
-    // ---- the socket ----
+    // ---- WebSocket ----
 
     awaitable<void> talk_once() {
         const bool connected = co_await connect();
@@ -230,7 +231,7 @@ class feed_client {
     heard& book_;
     std::function<bool()> is_enough_;
     std::optional<tcp::socket> socket_;
-    std::string raw_, text_;  // of a stream, not looked at yet
+    std::string raw_, text_;  // of an event stream, not parsed yet
 };
 
 }  // namespace callsign::testing

@@ -1,5 +1,5 @@
 #pragma once
-// A store around a store that passes everything on: tests derive from it and say otherwise.
+// A store that forwards all calls to another one; tests derive from it and override some.
 
 #include <callsign/ports/store.hpp>
 

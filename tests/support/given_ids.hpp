@@ -1,5 +1,5 @@
 #pragma once
-// The ids that rows of a SQLite store have, by table.
+// The IDs of the rows of a SQLite store, by table.
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <cstdint>
@@ -15,7 +15,7 @@ inline SQLite::Database rows_of(const std::filesystem::path& data_dir) {
     return SQLite::Database((data_dir / "callsign.sqlite3").string());
 }
 
-// Of each table whose rows have ids of their own.
+// For each table whose rows have IDs of their own.
 inline std::map<std::string, std::vector<std::int64_t>> ids_in(SQLite::Database& db) {
     static const std::set<std::string> not_drawn{"totals",      "index_progress", "instance",
                                                  "retry_times", "key_runs",       "key_pages"};

@@ -1,5 +1,5 @@
 #pragma once
-// A segment that is sent to the rules in steps.
+// Sends a segment to the rules in steps.
 
 #include <callsign/domain/commands/chain.hpp>
 #include <callsign/domain/queries/chain.hpp>
@@ -11,7 +11,7 @@
 
 namespace callsign::testing {
 
-// As the server goes on when one command has taken a part (jobs/segments.cpp).
+// Continues as the server does after a command has applied a part (jobs/segments.cpp).
 inline void go_on(callsign::add_version& c, const callsign::add_version::added& done) {
     c.operations.erase(c.operations.begin(),
                        c.operations.begin() + static_cast<std::ptrdiff_t>(done.taken));
@@ -19,8 +19,8 @@ inline void go_on(callsign::add_version& c, const callsign::add_version::added& 
     c.parent = done.version;
 }
 
-// As the server reads on when a command says that it needs what its device has missed. False: that
-// is too much. `ask` answers a query; `part_max`: of what one reads.
+// Reads the versions that the device missed, as the server does when a command needs them. Returns
+// false if they are too many. `ask` answers a query; `part_max`: limit of bytes per query.
 template <class Ask>
 bool read_missed(callsign::add_version& c, std::size_t part_max, Ask ask) {
     missed_changes missed = c.missed ? *c.missed : missed_changes{};

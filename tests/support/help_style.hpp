@@ -12,7 +12,7 @@
 namespace callsign::help {
 
 inline bool is_in_style(std::string_view text) {
-    // Words that begin a clause, or refer to the line above.
+    // Words that begin a clause, or refer to the previous line.
     constexpr std::array clauses{"A",    "As",    "How",   "It",   "Its",   "Let", "Nobody",
                                  "Of",   "Only",  "That",  "They", "Those", "To",  "What",
                                  "When", "Where", "Which", "Who",  "Whose"};
@@ -22,7 +22,7 @@ inline bool is_in_style(std::string_view text) {
     return std::ranges::find(clauses, first) == clauses.end();
 }
 
-// The texts of all commands and options that are not in this style, with their commands.
+// Returns the texts of all commands and options that violate this style, with their commands.
 inline std::vector<std::string> out_of_style(const CLI::App& app, const std::string& of = {}) {
     std::vector<std::string> wrong;
     const std::string name = of + app.get_name();
@@ -33,7 +33,7 @@ inline std::vector<std::string> out_of_style(const CLI::App& app, const std::str
         look_at(name + " " + each->get_name(), each->get_description());
     }
     for (const CLI::App* const each : app.get_subcommands({})) {
-        // An option group has no name, and no line of its own.
+        // An option group has no name, and no line in the help.
         if (!each->get_name().empty())
             look_at(name + " " + each->get_name(), each->get_description());
         const auto more = out_of_style(*each, name + " ");

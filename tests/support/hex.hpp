@@ -1,5 +1,5 @@
 #pragma once
-// The way back from to_hex, for tests that spell out bytes.
+// The inverse of to_hex, for tests with literal bytes.
 
 #include <string>
 #include <string_view>

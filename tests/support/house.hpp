@@ -1,15 +1,14 @@
 #pragma once
-// A whole server but for its sockets, on one io_context: store, engine, reaper and service, with a
-// virtual clock and seeded entropy. A test says what should happen and how far time may go; nothing
-// runs otherwise.
+// A whole server without sockets, on one io_context: store, engine, reaper and service, with a
+// virtual clock and seeded entropy. Nothing runs unless a test asks for it and lets time pass.
 //
 //     house h;
 //     auto syn = h.make_account("syn", "SYN");
 //     auto response = h.call(post("/v1/tasks", R"({"description":"Ship"})", syn.token, "k1"));
 //
-// A world that outlives the process (the simulator's) is given: the disk, the clock, the entropy.
-// A house that is destroyed is a process that was killed: what was under way is dropped where it
-// stands, and the next house on the same disk finds what was committed. close() is the polite end.
+// A test can provide a disk, a clock and entropy that outlive the server, as the simulator does.
+// Destroying the object kills the server: work in progress is dropped, and the next server on the
+// same disk finds the committed data. close() is a graceful shutdown.
 
 #include "support/seeded_entropy.hpp"
 #include "support/spawn.hpp"
@@ -33,7 +32,7 @@
 
 namespace callsign::testing {
 
-// ---- requests, shortly ----
+// ---- requests ----
 
 using header_list = std::vector<std::pair<std::string, std::string>>;
 
@@ -58,7 +57,7 @@ inline net::http_request get(std::string_view target, std::string_view token = {
     return make_request(boost::beast::http::verb::get, target, {}, bearer(token));
 }
 
-// With a JSON body, and an idempotency key if one is given.
+// With a JSON body, and with an idempotency key unless `key` is empty.
 inline net::http_request post(std::string_view target, std::string body,
                               std::string_view token = {}, std::string_view key = {}) {
     header_list headers = bearer(token);
@@ -67,7 +66,7 @@ inline net::http_request post(std::string_view target, std::string body,
     return make_request(boost::beast::http::verb::post, target, std::move(body), headers);
 }
 
-// The value of a response's header field; empty: not there.
+// Returns the value of a response's header field; empty: no such field.
 inline std::string_view header(const net::http_response& response, std::string_view name) {
     for (const auto& [have, value] : response.headers) {
         if (have == name) return value;
@@ -75,7 +74,7 @@ inline std::string_view header(const net::http_response& response, std::string_v
     return {};
 }
 
-// ---- the house ----
+// ---- server ----
 
 struct house_options {
     std::uint64_t seed = 1;
@@ -83,17 +82,17 @@ struct house_options {
     reaper_options reaper{};
     api::service_options service{};
     api::service_hooks hooks{};
-    // Accounts that live elsewhere are kept together with what this gives; else there are none.
+    // Creates the connections to remote servers; without it no remote accounts are possible.
     callsign::outbox::sink_maker sinks{};
     outbox_options deliveries{};
     outbox_probe* delivery_probe = nullptr;
-    // Given ones outlive the house; else it has its own.
+    // Null: the server has its own. Otherwise they must outlive it.
     store* disk = nullptr;
     virtual_clock* clock = nullptr;
     callsign::entropy* entropy = nullptr;
     engine_probe* probe = nullptr;
     reaper_probe* sweeps = nullptr;
-    // The reaper's own rounds. Without them a test sweeps when it wants to.
+    // Enables the reaper's scheduled sweeps. Without them a test runs the sweeps.
     bool reaping = false;
 };
 
@@ -131,8 +130,8 @@ class house {
         if (options.reaping) spawn(reaper_.run());
     }
 
-    // Killed: the frames of whatever was under way are destroyed first, while what they refer to
-    // still is.
+    // A kill: the coroutine frames of work in progress are destroyed first, while the objects they
+    // refer to exist.
     ~house() { io_.shutdown(); }
 
     house(const house&) = delete;
@@ -147,25 +146,25 @@ class house {
     callsign::outbox& outbox() noexcept { return *outbox_; }
     api::service& service() noexcept { return service_; }
 
-    // What the engine gave as the reason to end the process; none: it goes on.
+    // The engine's reason to end the process; none: no fatal error.
     const std::optional<std::string>& fatal() const noexcept { return fatal_; }
 
     // ---- running ----
 
-    // Runs what can run without time passing.
+    // Runs everything that can run without time passing.
     void settle() {
         io_.restart();
         while (io_.poll() > 0) {
         }
     }
 
-    // Runs one handler that is ready; false: none was.
+    // Runs one ready handler. Returns false if there is none.
     bool step() {
         io_.restart();
         return io_.poll_one() > 0;
     }
 
-    // Lets time pass, waking whoever falls due on the way, each with all that follows from it.
+    // Lets time pass, and runs each timer that expires with all that follows from it.
     void advance(milliseconds by) {
         settle();
         const milliseconds end = clock_.elapsed() + by;
@@ -176,8 +175,7 @@ class house {
     boost::asio::any_io_executor network() { return io_.get_executor(); }
     void spawn(boost::asio::awaitable<void> work) { testing::spawn(network(), std::move(work)); }
 
-    // Runs `work` to its end, letting as much time pass as it takes (at most `patience`, which is
-    // there to stop a test that hangs).
+    // Runs `work` to its end, and lets time pass as needed, up to a limit that ends a hanging test.
     template <class T>
     T run(boost::asio::awaitable<T> work, milliseconds patience = std::chrono::hours{1}) {
         const auto done = std::make_shared<std::optional<T>>();
@@ -196,10 +194,10 @@ class house {
             if (!clock_.advance_to_next(end - clock_.elapsed())) break;
         }
         if (failed) std::rethrow_exception(failed);
-        CALLSIGN_ASSERT(done);  // else it waits for something that cannot come
+        CALLSIGN_ASSERT(done);  // otherwise it waits for an event that cannot occur
     }
 
-    // A request to its response.
+    // Sends a request and returns its response.
     net::http_response call(net::http_request request) {
         const net::http_header header = request;
         net::http_response answer = run(service_.handle(std::move(request)));
@@ -207,7 +205,7 @@ class house {
         return answer;
     }
 
-    // Whether a request's body may come, once its header is there.
+    // Returns whether a request's body is admitted, given its header.
     net::admission admit(net::http_request head) {
         head.body().clear();
         const net::http_header header = head;
@@ -216,25 +214,25 @@ class house {
         return given;
     }
 
-    // Starts a request and lets others run beside it: `*response` is there once it was answered.
+    // Starts a request without waiting for it: `*response` is set once it was answered.
     std::shared_ptr<std::optional<net::http_response>> start(net::http_request request) {
         return spawn_for_result(network(), service_.handle(std::move(request)));
     }
 
-    // Submits a command that nobody waits for.
+    // Submits a command and ignores its result.
     template <class Command>
     void start_command(Command command) {
         spawn_for_result(network(), engine_.submit(std::move(command)));
     }
 
-    // What the disk holds now, asked by look(read_tx&).
+    // Reads the stored data with look(read_tx&).
     template <class Look>
     auto look(Look look) {
         const auto tx = disk_.begin_read();
         return look(*tx);
     }
 
-    // Takes nothing more and finishes what is queued.
+    // Accepts no more requests and completes the queued ones.
     void close() {
         reaper_.stop();
         if (outbox_) {
@@ -245,7 +243,7 @@ class house {
         run(engine_.drained());
     }
 
-    // ---- what most tests need first ----
+    // ---- accounts and tokens ----
 
     struct made_account {
         account_id id;
@@ -260,7 +258,7 @@ class house {
         return {std::get<account>(*made).id, std::move(token)};
     }
 
-    // Of an account by name, or (none) the operator's.
+    // Creates a token of the account with this name, or (none) an operator token.
     std::string make_token(std::optional<std::string> owner, token_scope scope) {
         std::string token = api::make_token(entropy_);
         auto made =
@@ -272,7 +270,7 @@ class house {
     std::string operator_token() { return make_token(std::nullopt, token_scope::admin); }
 
   private:
-    // An io_context that can drop all it holds before it is destroyed itself.
+    // An io_context that can destroy all its handlers before its own destruction.
     struct droppable_io_context : boost::asio::io_context {
         using boost::asio::io_context::shutdown;
     };

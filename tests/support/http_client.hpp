@@ -1,9 +1,9 @@
 #pragma once
-// A blocking HTTP/1.1 client for tests: net's, with a token and the requests that tests make most.
-// It also sends raw bytes, as a rude client would. A request whose answer did not arrive whole is
-// nullopt: nobody knows what became of it, which is just what the tests need to see.
+// A blocking HTTP/1.1 client for tests: net's client with a token and frequent requests. It can
+// also send raw bytes, as a misbehaving client would. A response that did not arrive completely is
+// nullopt: the outcome is unknown.
 //
-// Not thread safe: one thread per client.
+// Not thread-safe: one thread per client.
 
 #include <callsign/base/time.hpp>
 #include <callsign/net/http_client.hpp>
@@ -26,7 +26,7 @@ struct http_answer : net::http_answer {
 
 class http_client {
   public:
-    // Connects with the first request, and again whenever the connection was lost.
+    // Connects with the first request, and again after each lost connection.
     explicit http_client(std::uint16_t port, std::string token = {},
                          milliseconds deadline = std::chrono::seconds(30))
         : token_(std::move(token)),
@@ -43,7 +43,7 @@ class http_client {
 
     std::optional<http_answer> get(std::string_view target) { return request("GET", target); }
 
-    // The key, if one is given, goes into the header in its quoted form.
+    // `idempotency_key`: without quotes; empty: no such header.
     std::optional<http_answer> post_json(std::string_view target, std::string_view body,
                                          const std::string& idempotency_key = {}) {
         http_headers headers{{"Content-Type", "application/json"}};
@@ -52,17 +52,18 @@ class http_client {
         return request("POST", target, headers, body);
     }
 
-    // Raw bytes; connects if need be. False: the server is not there, or closed the connection.
+    // Sends raw bytes; connects if necessary. Returns false if the server is unreachable or has
+    // closed the connection.
     bool send(std::string_view bytes) { return !http_.send(std::string(bytes)); }
 
-    // The next answer; nullopt if it did not arrive whole in time.
+    // Returns the next response; nullopt if it did not arrive completely in time.
     std::optional<http_answer> receive(bool without_body = false) {
         return answer_of(http_.receive(!without_body));
     }
 
-    // True if the server closes the connection within the deadline; what it sends before is kept
-    // for receive(). Each look at the clock is followed by a read if something is there: nothing
-    // that has arrived is lost, and a connection that stays open stays usable.
+    // Returns whether the server closes the connection within the deadline. Data received before is
+    // kept for receive(). Each check of the time is followed by a read if data is available: no
+    // data is lost, and a connection that stays open remains usable.
     bool closed_by_server() {
         const auto until = steady_clock::now() + deadline_;
         while (http_.connected() && await_readable(until)) http_.read_more();
@@ -76,7 +77,7 @@ class http_client {
   private:
     using steady_clock = std::chrono::steady_clock;
 
-    // A version may have 100 MiB.
+    // A version can have 100 MiB.
     static constexpr std::size_t answer_bytes_max = 256u << 20;
 
     static std::optional<http_answer> answer_of(net::http_outcome outcome) {

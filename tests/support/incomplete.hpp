@@ -1,5 +1,5 @@
 #pragma once
-// Tasks as a sync that is cut off leaves them.
+// Tasks as an interrupted sync leaves them.
 
 #include "support/counted_ids.hpp"
 
@@ -10,7 +10,8 @@
 
 namespace callsign::testing {
 
-// Of each, `n`: without anything, without a status, and whole; in a new account "ada".
+// Creates an account "ada" with `n` tasks of each kind: without any attribute, without a status,
+// and complete.
 inline void make_incomplete(store& where, int n, time_point now) {
     const auto tx = where.begin_write();
     counted_ids ids;

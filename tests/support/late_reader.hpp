@@ -1,6 +1,6 @@
 #pragma once
-// Lets something happen between the moment that a question is asked of and the look at it, as it
-// does where readers are threads of their own.
+// Runs a function after a read transaction has begun and before it is used, as can happen with
+// reader threads.
 
 #include "support/forwarding_store.hpp"
 

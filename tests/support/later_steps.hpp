@@ -1,5 +1,5 @@
 #pragma once
-// Steps of the schema as releases to come may have them, behind those that there are.
+// Schema steps of hypothetical later releases, added to the existing ones.
 
 #include "store/sqlite/tables/migrations.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// What clients were told, and so what they may rely on. Every answer goes in; what breaks the
-// promise comes out, in words.
+// Records the responses that clients received, on which they rely, and reports violated guarantees
+// as text.
 
 #include <callsign/base/time.hpp>
 #include <callsign/net/http.hpp>
@@ -17,14 +17,14 @@ namespace callsign::testing {
 
 class ledger {
   public:
-    // The reaper's, in force for the whole run.
+    // The reaper's settings, constant during the run.
     ledger(milliseconds window, milliseconds retention) : window_(window), retention_(retention) {}
 
-    // A request on its way. `key` names account and idempotency key.
+    // A request in progress. `key` names account and idempotency key.
     struct request {
         std::string key;
         std::string payload;
-        bool has_receipt = false;  // its client has one already: this is a retry to be marked so
+        bool has_receipt = false;  // the response must be marked as a replay
     };
 
     request sent(const std::string& key, const std::string& payload, time_point now) {
@@ -38,7 +38,7 @@ class ledger {
                   time_point now) {
         const auto& [key, payload, has_receipt] = r;
         auto& e = entries_.at(key);
-        // From here on the slot may have been forgotten, or not yet: the key may be as good as new.
+        // From now on the slot may have expired: the key may be new again.
         if (now >= e.first_sent + retention_) {
             e = {.first_sent = now, .payloads = {payload}, .perhaps_forgotten = true};
         }
@@ -48,7 +48,7 @@ class ledger {
         case 409: {
             const auto code = code_of(response);
             if (code == "slot-failed") return failed(e, key, now);
-            if (code == "request-in-progress") return;  // an earlier one may still be at the server
+            if (code == "request-in-progress") return;  // an earlier request may still run
             break;
         }
         case 422:
@@ -57,13 +57,13 @@ class ledger {
             break;
         case 500:
         case 503:
-        case 507: return;  // nothing is said about the outcome
+        case 507: return;  // unknown outcome
         default: break;
         }
         violation(key, "unexpected " + std::to_string(response.status) + " " + response.body);
     }
 
-    // Keys with a receipt that must still be given again at `now`, and with which payload.
+    // Keys whose receipts must still be returned at `now`, with their payloads.
     std::vector<std::pair<std::string, std::string>> acknowledged(time_point now) const {
         std::vector<std::pair<std::string, std::string>> keys;
         for (const auto& [key, e] : entries_) {
@@ -79,35 +79,35 @@ class ledger {
     struct entry {
         time_point first_sent;
         std::set<std::string> payloads{};
-        std::string bound{};  // the payload that was acknowledged
-        std::string body{};   // the receipt as it was given
+        std::string bound{};  // the acknowledged payload
+        std::string body{};   // the receipt
         bool failed = false;
         bool perhaps_forgotten = false;
     };
 
     void given(entry& e, const request& r, const net::http_response& response, bool replay_marked) {
         const auto& [key, payload, has_receipt] = r;
-        if (e.failed) violation(key, "was failed for good, and is answered " + response.body);
+        if (e.failed) violation(key, "failed permanently, but the response is " + response.body);
         if (!e.bound.empty() && e.bound != payload) violation(key, "two payloads, one key");
         if (!e.body.empty() && e.body != response.body) {
             violation(key, "another receipt: " + e.body + " then " + response.body);
         }
         if (!e.body.empty() && has_receipt && !replay_marked)
-            violation(key, "a replay that does not say so");
+            violation(key, "a replay without the mark");
         if (e.body.empty()) {
             ++receipts_;
             const auto receipt = boost::json::parse(response.body).as_object();
             const std::string said(receipt.at("key").as_string());
-            // One number, one task, one receipt; only its own key gives it again, once forgotten
-            // here.
+            // A number belongs to one task and one receipt; after its slot has expired, only its
+            // own key may return it.
             const auto owner = key.substr(0, key.find('/'));
             const std::pair maker(key, response.body);
             if (receipt.at("created").as_bool() &&
                 said_.emplace(owner + "/" + said, maker).first->second != maker) {
-                violation(key, said + " was given twice");
+                violation(key, said + " was assigned twice");
             }
         }
-        // An old receipt, given once more before it is forgotten, binds nobody.
+        // An old receipt, returned shortly before its slot expires, binds no later response.
         if (e.perhaps_forgotten && replay_marked) return;
         e.perhaps_forgotten = false;
         e.bound = payload;
@@ -115,7 +115,7 @@ class ledger {
     }
 
     void failed(entry& e, const std::string& key, time_point now) {
-        if (!e.body.empty()) violation(key, "has a receipt, and is failed");
+        if (!e.body.empty()) violation(key, "has a receipt, but failed");
         if (now - e.first_sent < window_ && !e.perhaps_forgotten)
             violation(key, "failed before the window passed");
         e.failed = true;
@@ -132,7 +132,7 @@ class ledger {
     milliseconds window_;
     milliseconds retention_;
     std::map<std::string, entry> entries_;
-    // account/KEY -> the idempotency key it was given for, and the receipt
+    // account/KEY -> the idempotency key it was assigned for, and the receipt
     std::map<std::string, std::pair<std::string, std::string>> said_;
     std::size_t receipts_ = 0;
     std::vector<std::string> violations_;

@@ -1,6 +1,5 @@
 #pragma once
-// Names that this machine has for itself. A minimal system, without /etc/hosts, knows no
-// `localhost`.
+// Names of this host. A minimal system without /etc/hosts does not know `localhost`.
 
 #include <netdb.h>
 #include <string>
@@ -18,12 +17,12 @@ inline bool knows_localhost() {
 inline constexpr const char* no_localhost =
     "this machine does not know localhost: /etc/hosts lacks the line \"127.0.0.1 localhost\"";
 
-// A name if it has one: what goes by names is tried by one.
+// Prefers a name, so that name resolution is tested.
 inline std::string own_name() {
     return knows_localhost() ? "localhost" : "127.0.0.1";
 }
 
-// Its address, and its name if it has one.
+// The address, and the name if there is one.
 inline std::vector<std::string> own_names() {
     std::vector<std::string> all{"127.0.0.1"};
     if (knows_localhost()) all.emplace_back("localhost");

@@ -1,8 +1,8 @@
 #pragma once
-// A stock TaskChampion client as it is, its fault included: after a 409 it takes up its operations
-// again as they were before it pulled, though what it pulled stays applied. A sync is made of
-// steps, one request each, so that a test can let others come in between. Its transform of lists is
-// the client's own loop, not the server's, so that each judges the other.
+// A stock TaskChampion client, including its bug: after a 409 it restores its operations as they
+// were before the pull, although the pulled ones stay applied. A sync consists of steps, one
+// request each, so that tests can interleave other clients. Its transform of lists is the client's
+// own loop, not the server's, so that each verifies the other.
 
 #include "support/carry_out.hpp"
 
@@ -20,7 +20,7 @@
 
 namespace callsign::testing {
 
-// What a client can ask a server.
+// The requests of a client.
 class model_server {
   public:
     struct child {
@@ -31,7 +31,7 @@ class model_server {
         uuid id{};
         bool wants_snapshot = false;
     };
-    // Thrown: the answer is an error, and the sync ends.
+    // Exception: the response is an error, and the sync ends.
     struct refused {};
     struct expected {
         uuid parent{};
@@ -66,8 +66,8 @@ inline pair_after client_transform(const operation& server, const operation& loc
     return server.at < local.at ? local_alone : server_alone;
 }
 
-// What a replica that has applied `local` is to apply of a server's list, and what becomes of
-// `local`: the client's loop, word for word.
+// Returns the operations of `server` that a replica that has applied `local` must apply, and
+// transforms `local`: the client's loop, word for word.
 inline std::vector<operation> pull(const std::vector<operation>& server,
                                    std::vector<operation>& local) {
     std::vector<operation> to_apply;
@@ -93,14 +93,14 @@ class model_client {
   public:
     static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-    // `batch_max`: how many operations are sent at a time; real clients count bytes. `piece_max`:
-    // one that is not stock sends a batch in pieces of so many, each behind the one before, and
-    // pulls after the last only. So it names versions beside the chain, as stock ones never do.
+    // `batch_max`: operations sent at a time; real clients count bytes. `piece_max`: a client that
+    // is not stock sends a batch in pieces of this size, each behind the previous one, and pulls
+    // after the last one only. So it names fork versions, which stock clients never do.
     explicit model_client(model_server& server, std::size_t batch_max = no_limit,
                           std::size_t piece_max = no_limit)
         : server_(server), batch_max_(batch_max), piece_max_(piece_max) {}
 
-    // Requires: no sync is under way; the client's store lets one transaction in at a time.
+    // Requires: no sync in progress; the client's store permits one transaction at a time.
     void edit(const operation& o) {
         carry_out(tasks_, o);
         unsynced_.push_back(o);
@@ -118,7 +118,8 @@ class model_client {
         start_over();
     }
 
-    // The next request. With `answer_is_lost` the server has it, and the sync ends in an error.
+    // Sends the next request. With `answer_is_lost` the server processes it, and the sync ends with
+    // an error.
     void step(bool answer_is_lost = false) {
         try {
             if (doing_ == doing::pulling) {
@@ -132,7 +133,7 @@ class model_client {
         }
     }
 
-    // False: it was refused.
+    // Returns false if the sync was rejected.
     bool sync() {
         const int before = refusals_;
         for (begin_sync(); syncing();) step();
@@ -177,7 +178,7 @@ class model_client {
             doing_ = doing::nothing;
         } else if (const auto* accepted = std::get_if<model_server::accepted>(&answer)) {
             sync_base_ = accepted->id;
-            // Before it reads on; of all it has, what it has not sent yet included.
+            // Before it continues to read; the snapshot includes unsent changes.
             if (accepted->wants_snapshot) server_.add_snapshot(sync_base_, sync_tasks_);
             batch_.erase(batch_.begin(), end);
             if (batch_.empty()) next_batch();
@@ -186,8 +187,8 @@ class model_client {
         }
     }
 
-    // Here is the fault: `sync_tasks_` and `sync_base_` hold what was pulled, the operations don't
-    // know.
+    // The client's bug: `sync_tasks_` and `sync_base_` include the pulled operations, but the local
+    // operations are not transformed.
     void start_over_after(const uuid& expected) {
         ++conflicts_;
         const bool again = requested_ == expected;
@@ -199,7 +200,7 @@ class model_client {
         }
     }
 
-    // Only now is anything kept.
+    // The results of a sync are stored only now.
     void finish() {
         tasks_ = sync_tasks_;
         base_ = sync_base_;
@@ -216,7 +217,7 @@ class model_client {
     int conflicts_ = 0;
     int refusals_ = 0;
 
-    // of the sync under way
+    // of the sync in progress
     doing doing_ = doing::nothing;
     task_map sync_tasks_;
     uuid sync_base_{};

@@ -1,10 +1,9 @@
 #pragma once
-// A follower of an account's changes that holds each answer against what the chain says
-// (told_changes.hpp): each change after its cursor, once, in order, with the task as it stood then;
-// with a filter, each that found its task in it or left it there, and no other. It keeps the tasks
-// that it has heard of, as a client would that has nothing else.
+// A follower that compares each response with the chain (told_changes.hpp): each change after its
+// cursor, once, in order, with the task as of that change; with a filter, exactly the changes whose
+// task matched before or after. It rebuilds the tasks from the feed alone.
 //
-// How it asks is its owner's affair: by a query, or over HTTP.
+// The owner sends the queries, directly or over HTTP.
 
 #include "told_changes.hpp"
 
@@ -17,30 +16,30 @@
 
 namespace callsign::testing {
 
-// A change as a follower was shown it.
+// A change as the follower received it.
 struct heard_change {
     feed_place place{};
     callsign::uuid task{};
     bool purged = false;
     callsign::attributes attributes{};
-    std::optional<std::vector<std::string>> changed{};  // attributes' names, if they were given
+    std::optional<std::vector<std::string>> changed{};  // names of attributes, if given
 };
 
 class model_follower {
   public:
-    // Whether a task that stands so is in its filter.
+    // Whether a task in this state matches the filter.
     using filter = std::function<bool(const uuid&, const attributes&)>;
-    // Of a task, what it is shown of it.
+    // Returns the part of a task that the follower receives.
     using view = std::function<attributes(const attributes&)>;
 
     explicit model_follower(filter wanted = {}, view shown_as = {})
         : wanted_(std::move(wanted)), shown_as_(std::move(shown_as)) {}
 
-    // What it hears is as old as its way was long: tasks may have been purged since, and more of
-    // the history forgotten.
+    // Responses may be delayed: tasks may have been purged since, and more of the history may have
+    // expired.
     void may_hear_late() { may_hear_late_ = true; }
 
-    // Sweeps run: of a purged task nobody need know how it stood, only that it went.
+    // Scrubs run: the content of a purged task may be missing, its removal may not.
     void may_be_scrubbed() { may_be_scrubbed_ = true; }
 
     const feed_place& place() const { return place_; }
@@ -49,18 +48,18 @@ class model_follower {
     int changes() const { return changes_; }
     int expiries() const { return expiries_; }
 
-    // It lists the tasks as they are, and follows from here on.
+    // Lists the current tasks, and follows from here on.
     void begin_at(const feed_place& here, const told_changes& told) {
         place_ = here;
         list(told);
     }
 
-    // It was shown these, and everything up to `next` was looked at. `forgotten`: of earlier states
-    // than those that this version made nothing may be known any more.
+    // The follower received `shown`, which covers everything up to `next`. `forgotten`: states
+    // before those that this version made may have expired.
     void hear(const std::vector<heard_change>& shown, const feed_place& next,
               const told_changes& told, std::int64_t forgotten) {
         auto heard = shown.begin();
-        if (is_before(next, place_)) refuse("its cursor goes back");
+        if (is_before(next, place_)) refuse("the cursor goes back");
         for (auto c = first_after(told, place_);
              c != told.all().end() && !is_before(next, c->place); ++c) {
             const bool is_next = heard != shown.end() && heard->place == c->place;
@@ -70,31 +69,32 @@ class model_follower {
                 compare(*heard, *c, told);
                 keep(*heard++);
             } else if (due == duty::always) {
-                refuse("a change is left out", c->place);
+                refuse("a change is missing", c->place);
             }
         }
-        if (heard != shown.end()) refuse("a change out of its order, or twice", heard->place);
+        if (heard != shown.end()) refuse("a change out of order, or twice", heard->place);
         place_ = next;
     }
 
-    // What came after its place is not known any more: it takes the list of the tasks and goes on
-    // from here.
+    // The changes after its cursor have expired: it lists the current tasks, and follows from here
+    // on.
     void begin_again(const feed_place& oldest, const told_changes& told,
                      std::int64_t history_from) {
         ++expiries_;
         const std::int64_t from = may_hear_late_ ? oldest.seq : history_from;
-        if (before_whole(place_) >= from) refuse("it is told that its cursor is too old");
-        if (oldest.seq != from || from > history_from) refuse("it is sent to another place");
+        if (before_whole(place_) >= from) refuse("a valid cursor is rejected as expired");
+        if (oldest.seq != from || from > history_from)
+            refuse("a wrong cursor after an expired one");
         begin_at(oldest, told);
     }
 
-    // With all told: whether it knows what there is.
+    // At the end of the feed: compares the follower's tasks with the chain's.
     void finish(const told_changes& told) {
-        if (first_after(told, place_) != told.all().end()) refuse("it was not told all");
+        if (first_after(told, place_) != told.all().end()) refuse("changes are missing at the end");
         task_map known = std::exchange(tasks_, {});
         std::erase_if(known, [&](const auto& t) { return wanted_ && !wanted_(t.first, t.second); });
         list(told);
-        if (known != tasks_) refuse("what it has heard of is not what there is");
+        if (known != tasks_) refuse("its tasks differ from the server's");
     }
 
     void refuse(std::string why) { faults_.insert("a follower: " + std::move(why)); }
@@ -102,14 +102,14 @@ class model_follower {
   private:
     enum class duty { always, maybe, never };
 
-    // A whole version is later than the tasks in it.
+    // A place behind a whole version is later than one between its tasks.
     static bool is_before(const feed_place& a, const feed_place& b) {
         const auto rank = [](const feed_place& p) {
             return std::pair(p.seq, p.tasks == 0 ? ~std::size_t{0} : p.tasks);
         };
         return rank(a) < rank(b);
     }
-    // The last version that was told as a whole.
+    // The last version that was received completely.
     static std::int64_t before_whole(const feed_place& p) { return p.seq - (p.tasks > 0 ? 1 : 0); }
 
     static std::vector<told_change>::const_iterator first_after(const told_changes& told,
@@ -119,7 +119,7 @@ class model_follower {
             [&](const told_change& c) { return !is_before(place, c.place); });
     }
 
-    // Up to where it went; what a version that made it again says of it is not.
+    // Up to the purge; versions that create the task again are excluded.
     bool is_of_a_purged_task(const told_change& c, const told_changes& told) const {
         const std::int64_t removed = told.removed_at(c.task);
         return may_be_scrubbed_ && (c.place.seq < removed || (c.place.seq == removed && !c.after));
@@ -134,32 +134,34 @@ class model_follower {
             return is_known && was_in ? duty::always : duty::maybe;
         }
         if (c.before && wanted_(c.task, *c.before)) return duty::always;
-        // Nobody knows any more whether it was in the filter before.
+        // Whether the task matched before has expired.
         const bool is_unknown = c.before_seq > 0 && c.before_seq <= forgotten;
         const bool is_in = c.after && wanted_(c.task, *c.after);
-        // Of a purged one nothing is shown, not even that it came.
+        // Changes of purged tasks may be omitted.
         if (is_in && !told.tasks().contains(c.task)) return duty::maybe;
         if (is_in) return duty::always;
         return is_unknown ? duty::maybe : duty::never;
     }
 
     void compare(const heard_change& heard, const told_change& c, const told_changes& told) {
-        if (heard.task != c.task) return refuse("another task", c.place);
+        if (heard.task != c.task) return refuse("wrong task", c.place);
         if (is_of_a_purged_task(c, told)) {
-            if (heard.purged && !heard.attributes.empty()) refuse("a purged task is shown");
+            if (heard.purged && !heard.attributes.empty())
+                refuse("a purged task is shown with attributes");
             if (heard.purged || told.is_unread(c.task)) return;
         }
         bool is_gone = !c.after || !told.tasks().contains(c.task);
         if (may_hear_late_ && !heard.purged) is_gone = !c.after;
         if (heard.purged != is_gone) {
-            refuse(heard.purged ? "a task is said to be purged" : "a purged task is shown",
-                   c.place);
+            refuse(
+                heard.purged ? "a task is reported as purged" : "a purged task is shown as present",
+                c.place);
         }
         if (is_gone ? !heard.attributes.empty() : heard.attributes != seen(*c.after)) {
-            refuse("a task is not shown as it stood", c.place);
+            refuse("a task differs from its state at that change", c.place);
         }
         if (heard.changed && (is_gone ? !heard.changed->empty() : *heard.changed != c.changed)) {
-            refuse("other attributes are said to have changed", c.place);
+            refuse("wrong names of changed attributes", c.place);
         }
     }
 

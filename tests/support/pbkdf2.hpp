@@ -1,12 +1,12 @@
-// OpenSSL's PBKDF2, counted and remembered: a program that has pbkdf2.cpp among its sources has it
-// in place of the library's. A derivation takes a quarter of a second, an order more under
-// AddressSanitizer, and many tests ask for the same one.
+// OpenSSL's PBKDF2 with a counter and a cache: replaces the library's in programs whose sources
+// include pbkdf2.cpp. A derivation takes a quarter of a second, ten times as long under
+// AddressSanitizer, and many tests need the same one.
 
 #pragma once
 
 namespace callsign::testing {
 
-// How many keys were derived in this process, remembered ones among them. Any thread.
+// Number of keys derived in this process, including cached ones. Any thread.
 int derivations() noexcept;
 
 }  // namespace callsign::testing

@@ -28,7 +28,7 @@ using steady_clock = std::chrono::steady_clock;
     throw std::runtime_error(what + ": " + std::strerror(errno));
 }
 
-// True when there is something to read, or the other end is closed.
+// Returns whether there is data to read, or the other end is closed.
 bool await_readable(int fd, steady_clock::time_point until) {
     while (true) {
         const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now()).count();
@@ -66,11 +66,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     return pointers;
 }
 
-// In the child, between fork and exec: only calls that are safe there.
+// Runs in the child, between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Asio's sockets are inherited otherwise, and a connection that this process closes stays open.
+    // Otherwise the child inherits Asio's sockets, and connections that this process closes stay
+    // open.
     ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     const int null = ::open("/dev/null", O_RDONLY);
     if (null >= 0) ::dup2(null, STDIN_FILENO);
@@ -102,8 +103,8 @@ process::process(const std::vector<std::string>& arguments,
         release();
         fail("fork");
     }
-    ::setpgid(id_, id_);  // the child does so, too: whoever is first
-    // By number: glibc 2.36 declares pidfd_open() for C alone.
+    ::setpgid(id_, id_);  // the child does so, too, to avoid a race
+    // By number: glibc 2.36 declares pidfd_open() for C only.
     pid_fd_ = static_cast<int>(::syscall(SYS_pidfd_open, id_, 0));
     if (pid_fd_ < 0) fail("pidfd_open");
 }
@@ -159,7 +160,7 @@ std::string process::read_all(milliseconds deadline) {
     return std::exchange(unread_, {});
 }
 
-// False: nothing more will come, or not in time.
+// Returns false if there is no more data, or none in time.
 bool process::read_more(milliseconds deadline) {
     if (!await_readable(out_fd_, steady_clock::now() + deadline)) return false;
     std::array<char, 4096> buffer;
@@ -180,14 +181,14 @@ std::string process::errors() const {
 }
 
 void process::signal(int number) const {
-    // Through the descriptor: it never means another process that got the same id since.
+    // Through the descriptor, which never refers to another process with the same ID.
     ::syscall(SYS_pidfd_send_signal, pid_fd_, number, nullptr, 0);
 }
 
 std::optional<exit_status> process::wait(milliseconds deadline) {
     if (ended_) return ended_;
     if (!await_readable(pid_fd_, steady_clock::now() + deadline)) return std::nullopt;
-    // What it started ends with it. Before it is reaped, its group cannot be another's.
+    // Kills its group, too. Before it is reaped, the group ID cannot be reused.
     ::kill(-id_, SIGKILL);
     int raw = 0;
     if (::waitpid(id_, &raw, 0) != id_) fail("waitpid");

@@ -30,7 +30,7 @@ namespace {
 
 constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 
-// One side of a connection: its socket, and what it has said beyond what was asked of it.
+// One side of a connection: its socket, and data received beyond the current message.
 struct side {
     tcp::socket socket;
     boost::beast::flat_buffer unread{};
@@ -118,7 +118,7 @@ class recording_proxy::impl {
         }
     }
 
-    // To the end of either side's connection.
+    // Serves until either side closes its connection.
     awaitable<void> serve(side client) {
         side server{tcp::socket(io_)};
         const auto [refused] = co_await server.socket.async_connect(server_, use_result);
@@ -191,7 +191,7 @@ class recording_proxy::impl {
         return static_cast<fate>(between(1, 4));
     }
 
-    // A copy on a connection of its own; nobody waits for its answer.
+    // Sends a copy on another connection, and ignores the response.
     awaitable<void> deliver_later(http::request<http::string_body> copy) {
         asio::steady_timer pause(io_, std::chrono::milliseconds{150});
         co_await pause.async_wait(use_result);
@@ -212,7 +212,7 @@ class recording_proxy::impl {
         }
         co_await together.async_wait(use_result);
     }
-    // Requires: the mutex is held. The timers are touched on the proxy's thread alone.
+    // Requires: the mutex is held. Only the proxy's thread uses the timers.
     void one_has_come() {
         if (--missing_ > 0) return;
         asio::post(io_, [all = std::exchange(waiting_, {})] {
@@ -220,7 +220,7 @@ class recording_proxy::impl {
         });
     }
 
-    // Numbers go on when what was seen is forgotten.
+    // Numbers continue after forget_exchanges().
     std::size_t record(exchange e) {
         const std::lock_guard lock(mutex_);
         seen_.push_back(std::move(e));
@@ -233,7 +233,7 @@ class recording_proxy::impl {
         seen_[number - forgotten_].answer = answer.body();
     }
 
-    // True: this was the moment.
+    // Returns true if this was the moment.
     bool reach(moment now) {
         std::packaged_task<void()> then;
         {
@@ -258,7 +258,7 @@ class recording_proxy::impl {
     int disturbed_in_hundred_ = 0;
     int cut_off_in_hundred_ = 0;
     int missing_ = 0;                // versions that others wait for
-    std::atomic<int> lost_nth_ = 0;  // 0: none is
+    std::atomic<int> lost_nth_ = 0;  // 0: none
     int answers_ = 0;
     std::atomic<bool> closes_ = false;
     std::vector<asio::steady_timer*> waiting_;

@@ -1,9 +1,9 @@
 #pragma once
-// Stands between clients and the server and passes on what they say, one request at a time a
-// connection. It keeps a list of what was asked and answered, and lets a test do something at
-// the worst moment: when a version is on its way to the server, or its answer on the way back.
+// A proxy between clients and the server, which forwards one request at a time per connection. It
+// records requests and responses, and lets a test act at critical moments: when a version is being
+// sent to the server, or its response to the client.
 //
-// Thread safe; it works on a thread of its own. The server may go and come back on its port.
+// Thread-safe; it runs on its own thread. The server may be restarted on its port.
 
 #include <cstdint>
 #include <functional>
@@ -20,44 +20,44 @@ class recording_proxy {
     struct exchange {
         std::string method;
         std::string target;
-        unsigned status = 0;  // 0: there was no answer
+        unsigned status = 0;  // 0: no response
         std::string answer;
     };
 
-    // To the server on that port of this machine.
+    // Forwards to this port of the loopback address.
     explicit recording_proxy(std::uint16_t server_port);
     ~recording_proxy();
     recording_proxy(const recording_proxy&) = delete;
     recording_proxy& operator=(const recording_proxy&) = delete;
 
-    // Where clients connect.
+    // The port for clients.
     std::uint16_t port() const noexcept;
 
-    // In the order in which they were asked.
+    // In the order of the requests.
     std::vector<exchange> exchanges() const;
-    // How many requests of that method, to a target that begins so, had that status.
+    // Number of requests with this method, a target with this prefix, and this response status.
     int count(std::string_view method, std::string_view target, unsigned status) const;
     void forget_exchanges();
 
     enum class moment {
-        arrived,   // here, whole, and the server knows nothing of it; it is passed on afterwards
-        sent,      // the server has been sent all of it; the client is cut off without an answer
-        answered,  // the answer has arrived here; the client is cut off without it
+        arrived,   // received completely and not yet forwarded; it is forwarded afterwards
+        sent,      // forwarded completely; the client is cut off without a response
+        answered,  // the proxy has the response; the client is cut off without it
     };
-    // Calls `then` at that moment of the next version that a client sends, or of the `nth`, on the
-    // proxy's thread: meanwhile nothing is passed on. Once. Wait for what is returned before using
-    // what `then` uses.
+    // Calls `then`, once, at that moment of the `nth` version sent from now on, on the proxy's
+    // thread; nothing is forwarded until it returns. Wait for the returned future before using
+    // anything that `then` uses.
     [[nodiscard]] std::future<void> at_next_version(moment when, std::function<void()> then,
                                                     int nth = 1);
 
-    // The next versions wait here for each other, until there are so many, and go on together: all
-    // their senders have looked before any of them was sent.
+    // Holds the next versions until there are `count` of them, then forwards them all: each sender
+    // has queried the chain before any version was forwarded.
     void gather_versions(int count);
-    // One of them will not come. Nothing, if they have gone on.
+    // One of them will not arrive. No effect if they were already forwarded.
     void gather_one_fewer();
 
-    // The `nth` of the next versions is answered with that status, or not at all if that is 0,
-    // before the server has it or after. Once.
+    // The `nth` version from now on gets this status, or no response if it is 0, before or after
+    // the server has received it. Once.
     struct cut {
         int nth = 1;
         unsigned status = 0;
@@ -66,15 +66,15 @@ class recording_proxy {
     };
     void cut_off(cut where);
 
-    // Of the answers to versions each `nth` one is lost: the client is cut off without it.
+    // Loses every `nth` response to a version: the client is cut off without it.
     void lose_answers(int nth);
-    // Of the versions so many in a hundred are disturbed, as the seed draws: the request is lost,
-    // or its answer, or a copy arrives later, instead of it or besides.
+    // Disturbs this percentage of the versions, chosen by the seed: loses the request or its
+    // response, or delays a copy, instead of it or in addition.
     void disturb(std::uint64_t seed, int in_hundred);
-    // Of all requests so many in a hundred are cut off, as the seed draws, before the server has
-    // them or after.
+    // Cuts off this percentage of all requests, chosen by the seed, before or after the server has
+    // received them.
     void cut_off_some(std::uint64_t seed, int in_hundred);
-    // As some proxies do: a connection, on either side, is for one request.
+    // Uses each connection, on either side, for one request only, as some proxies do.
     void close_after_each();
 
   private:

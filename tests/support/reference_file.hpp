@@ -1,5 +1,5 @@
 #pragma once
-// The data file of the reference server, taskchampion-sync-server.
+// The data file of TaskChampion's reference server, taskchampion-sync-server.
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
-// A TaskChampion server in memory: the chain of one client id, with the reference server's rules
-// (core/src/server.rs of that project), and sinks that ask it. It lives longer than the processes
-// that do.
+// A TaskChampion server in memory: the chain of one client ID, with the rules of the reference
+// server (core/src/server.rs of that project), and sinks that send requests to it. It outlives the
+// processes that use it.
 
 #include "support/carry_out.hpp"
 #include "support/seeded_entropy.hpp"
@@ -54,27 +54,27 @@ class chain_in_memory {
     uuid head() const { return links_.empty() ? uuid{} : links_.back().version; }
     const std::vector<link>& links() const { return links_; }
 
-    // What a replica comes to that has everything.
+    // The tasks of a replica that has all versions.
     const task_map& tasks() const { return tasks_; }
-    // How often a task came to be.
+    // How often a task was created.
     int creations(const uuid& task) const {
         const auto found = made_.find(task);
         return found == made_.end() ? 0 : found->second;
     }
 
-    // How often a task was given a value, whatever became of it.
+    // How often a task was given a value, even if it was overwritten since.
     int times_said(const uuid& task, const std::string& value) const {
         const auto found = said_.find({task, value});
         return found == said_.end() ? 0 : found->second;
     }
 
     void make_snapshot() { snapshot_ = sink_snapshot{head(), tasks()}; }
-    // Versions before the newest `kept` are deleted, as some servers do.
+    // Deletes the versions before the newest `kept`, as some servers do.
     void forget_all_but(std::size_t kept) {
         if (links_.size() <= kept) return;
         links_.erase(links_.begin(), links_.end() - static_cast<std::ptrdiff_t>(kept));
     }
-    // As after a backup was put back.
+    // As after a restore from a backup.
     void go_back(std::size_t versions) {
         links_.resize(links_.size() - versions);
         tasks_.clear();
@@ -117,22 +117,22 @@ class memory_sink final : public task_sink {
     chain_in_memory& chain_;
 };
 
-// What may happen on the way, and the copies that have not arrived yet. It lives as long as the
-// chain: what was sent by a process that was killed since arrives all the same.
+// Faults of the connection, and delayed copies. It lives as long as the chain: a copy may arrive
+// after the process that sent it was killed.
 class faulty_wire {
   public:
     explicit faulty_wire(std::uint64_t seed) : chance_(seed) {}
 
     int faults_in_hundred = 0;
     bool is_down = false;
-    // It says no to whatever is sent: it is full (5xx), or does not like it (4xx).
+    // Rejects all versions: is full (5xx), or does not accept them (4xx).
     bool is_full = false;
     bool is_choosy = false;
-    // Whatever is sent gets lost on its way or comes late; questions are answered.
+    // Loses or delays all versions; answers queries.
     bool is_deaf = false;
-    int late_landed = 0;  // copies that came late and were taken all the same
+    int late_landed = 0;  // delayed copies that were accepted
 
-    // Who else adds to the chain while something is on its way.
+    // Called while a version is being sent; other replicas may add to the chain.
     std::function<void()> meanwhile{};
 
     enum class fate {
@@ -140,16 +140,16 @@ class faulty_wire {
         unreachable,
         lose_request,
         lose_answer,
-        delay,       // it arrives after everything else, and its answer never
+        delay,       // arrives after everything else, without a response
         twice,       // a copy arrives later
-        busy,        // 500, and it was not taken
-        busy_taken,  // 500, and it was taken
-        untrue,      // 409 or 410 that is not so
-        broken,      // an answer cut off
+        busy,        // 500, not accepted
+        busy_taken,  // 500, accepted
+        untrue,      // 409 or 410 without cause
+        broken,      // a truncated response
     };
-    // Of the next versions, and the next questions: in this order, before chance has a say.
+    // The fates of the next versions and queries, in this order; then chance decides.
     std::deque<fate> sends{}, asks{};
-    // Nothing else is answered to any question.
+    // The response to every query, if set.
     std::optional<sink_failure> answer{};
 
     fate draw(std::deque<fate>& script) {
@@ -167,7 +167,7 @@ class faulty_wire {
     void keep(const uuid& parent, std::vector<operation> operations) {
         late_.emplace_back(parent, std::move(operations));
     }
-    // One of the copies that were kept arrives. False: there is none.
+    // Delivers one of the delayed copies. Returns false if there is none.
     bool deliver_late(chain_in_memory& chain) {
         if (late_.empty()) return false;
         const auto which = static_cast<std::ptrdiff_t>(chance_.below(late_.size()));

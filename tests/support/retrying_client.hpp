@@ -1,8 +1,8 @@
 #pragma once
-// A client as they should be: it asks again with the same idempotency key until the answer is
-// definite, whatever happens to the connection or to the server meanwhile.
+// A client that follows the API's rules: it retries with the same idempotency key until the
+// response is definite, whatever happens to the connection or to the server.
 //
-// Not thread safe: one thread per client.
+// Not thread-safe: one thread per client.
 
 #include "http_client.hpp"
 
@@ -21,9 +21,9 @@ class retrying_client {
   public:
     struct counts {
         std::uint64_t requests = 0;
-        std::uint64_t answers_lost = 0;  // sent, and no answer came: nobody knew
-        std::uint64_t replayed = 0;      // the retry found that an earlier attempt had taken
-        std::uint64_t refused = 0;       // could not connect: the server was down
+        std::uint64_t answers_lost = 0;  // sent, but no response: unknown outcome
+        std::uint64_t replayed = 0;      // the retry found that an earlier attempt had succeeded
+        std::uint64_t refused = 0;       // could not connect: the server was not running
         std::uint64_t told_to_wait = 0;  // 409 request-in-progress, 429, 503
 
         counts& operator+=(const counts& other) {
@@ -39,7 +39,8 @@ class retrying_client {
     retrying_client(std::uint16_t port, std::string token, std::uint64_t seed)
         : http_(port, std::move(token)), random_(seed) {}
 
-    // Files one task. nullopt: `give_up` said so before there was a definite answer.
+    // Creates one task. Returns nullopt if `give_up` returned true before there was a definite
+    // response.
     std::optional<http_answer> create(const std::string& key, const std::string& body,
                                       const std::function<bool()>& give_up) {
         while (!give_up()) {
@@ -77,7 +78,7 @@ class retrying_client {
         return !in_progress && answer.status != 429 && answer.status != 503;
     }
 
-    // As a real client pauses, so that many of them do not come back at one instant.
+    // With jitter, so that many clients do not retry at the same instant.
     void pause(unsigned least_ms, unsigned most_ms) {
         std::this_thread::sleep_for(
             std::chrono::milliseconds(least_ms + random_() % (most_ms - least_ms)));
@@ -88,7 +89,7 @@ class retrying_client {
     counts seen_;
 };
 
-// A random-looking UUIDv4, as clients send for a key.
+// Generates a random UUIDv4, as clients use for keys.
 inline std::string random_key(std::mt19937_64& random) {
     constexpr char hex[] = "0123456789abcdef";
     std::string text = "xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx";

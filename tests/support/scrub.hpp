@@ -1,5 +1,5 @@
 #pragma once
-// Removes the text of purged tasks as a sweep does it (reaper.cpp), to the end.
+// Removes the content of purged tasks as a sweep does (reaper.cpp), to the end.
 
 #include <callsign/domain/commands/scrubbing.hpp>
 #include <callsign/domain/queries/scrubbing.hpp>
@@ -9,7 +9,7 @@
 
 namespace callsign::testing {
 
-// `ask` answers a query; `run` carries a command out, and where it returns nothing, that was all.
+// `ask` answers a query; `run` applies a command, and returns nothing once all is done.
 template <class Ask, class Run>
 void scrub_all(Ask ask, Run run, std::size_t work_max) {
     for (account_id after;;) {

@@ -1,5 +1,5 @@
 #pragma once
-// Chance that a seed decides (splitmix64): the same seed, the same bytes, on every machine.
+// Pseudo-random entropy (splitmix64): the same seed gives the same bytes on every platform.
 
 #include <callsign/ports/entropy.hpp>
 
@@ -27,10 +27,10 @@ class seeded_entropy final : public entropy {
         return z ^ (z >> 31);
     }
 
-    // 0..bound-1. Requires: bound > 0. The modulo's bias does not matter to a test.
+    // Returns 0..bound-1. Requires: bound > 0. The modulo's bias is irrelevant in tests.
     std::uint64_t below(std::uint64_t bound) noexcept { return next() % bound; }
 
-    // True once in `n` draws, on average.
+    // Returns true once in `n` calls, on average.
     bool once_in(std::uint64_t n) noexcept { return below(n) == 0; }
 
   private:

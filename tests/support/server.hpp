@@ -1,6 +1,6 @@
 #pragma once
-// The real callsignd on a data directory of its own: started, killed and started again on the same
-// port, as an init system would.
+// The real callsignd on its own data directory: started, killed and restarted on the same port, as
+// a service manager would.
 
 #include "process.hpp"
 
@@ -22,18 +22,18 @@ class server {
         milliseconds start_deadline{std::chrono::seconds{30}};
     };
 
-    // Starts it, and returns when it has said where it listens. Throws std::runtime_error, with
-    // what it wrote to standard error, if it does not.
+    // Starts the server, and returns once it has printed its address. Throws std::runtime_error
+    // with its standard error output if the start fails.
     explicit server(options o);
 
-    // Again, on the port it had. Requires: it has ended.
+    // Starts it again, on the same port. Requires: it has ended.
     void start();
 
     std::uint16_t port() const noexcept { return port_; }
     process& child() noexcept { return child_; }
-    // What it said on standard output up to the line with its address, that line included.
+    // Standard output up to and including the line with its address.
     const std::vector<std::string>& banner() const noexcept { return banner_; }
-    // The operator's, from the data directory.
+    // The operator token, from the data directory.
     std::string admin_token() const;
 
   private:
@@ -41,7 +41,7 @@ class server {
     void await_banner();
 
     options options_;
-    std::atomic<std::uint16_t> port_ = 0;  // clients ask while it is started again
+    std::atomic<std::uint16_t> port_ = 0;  // clients read it during a restart
     process child_;
     std::vector<std::string> banner_;
 };

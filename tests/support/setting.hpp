@@ -1,5 +1,5 @@
 #pragma once
-// What an environment variable says for a test: how long it goes on, and what it draws.
+// Environment variables that set a test's duration and seeds.
 
 #include <cstdint>
 #include <cstdlib>
@@ -14,12 +14,12 @@ inline std::optional<std::uint64_t> setting(const char* name) {
     return std::strtoull(text, nullptr, 10);
 }
 
-// How often something drawn is run: as the suite has it, and CALLSIGN_TIMES as often by hand.
+// Number of runs of a randomised test: the usual number times CALLSIGN_TIMES.
 inline std::uint64_t times(std::uint64_t usual) {
     return usual * setting("CALLSIGN_TIMES").value_or(1);
 }
 
-// Another one in each run, unless one is to be had again.
+// A random seed, unless CALLSIGN_SYSTEM_SEED repeats one.
 inline std::uint64_t system_seed() {
     return setting("CALLSIGN_SYSTEM_SEED").value_or(std::random_device{}());
 }

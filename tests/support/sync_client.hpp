@@ -1,5 +1,5 @@
 #pragma once
-// What a TaskChampion replica asks of the server, as requests for a house.
+// A TaskChampion replica's requests, for a test server (house.hpp).
 
 #include "support/house.hpp"
 #include "support/sync_words.hpp"
@@ -41,10 +41,10 @@ inline net::http_request snapshot_of(const std::string& client) {
                         client_header(client));
 }
 
-// Uuids that mean nothing, told apart by a number.
+// Arbitrary UUIDs, distinguished by a number.
 inline std::string some_id(unsigned n) {
     uuid id = make_uuid_v7(time_point{milliseconds{1'600'000'000'000}}, n, n);
-    id.data[6] = static_cast<std::uint8_t>((id.data[6] & 0x0F) | 0x40);  // as clients draw them
+    id.data[6] = static_cast<std::uint8_t>((id.data[6] & 0x0F) | 0x40);  // version 4
     return to_string(id);
 }
 

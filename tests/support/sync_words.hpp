@@ -1,5 +1,5 @@
 #pragma once
-// Words of the sync protocol.
+// Constants of the sync protocol.
 
 namespace callsign::testing {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Tasks and changes as JSON has them, back to what they were made of.
+// Converts tasks and changes from JSON.
 
 #include "model_follower.hpp"
 
@@ -21,7 +21,7 @@ inline std::string code_of(const boost::json::object& problem) {
     return text_of(problem, "code");
 }
 
-// Of an item's result in a batch.
+// For the result of an item in a batch.
 inline unsigned status_of(const boost::json::object& result) {
     const auto* const problem = result.if_contains("problem");
     if (!problem || problem->is_null()) return 201;
@@ -54,7 +54,7 @@ inline attributes attributes_of(const boost::json::object& task) {
     return all;
 }
 
-// MARK.SEQ or MARK.SEQ.TASKS; "0" is the beginning.
+// MARK.SEQ or MARK.SEQ.TASKS; "0" is the beginning of the feed.
 inline feed_place place_of(std::string_view cursor) {
     feed_place at;
     const auto first = cursor.find('.');

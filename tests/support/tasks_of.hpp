@@ -1,5 +1,5 @@
 #pragma once
-// All tasks of an account that have numbers, purged ones included, series by series.
+// All tasks of an account that have numbers, including purged ones, ordered by series.
 
 #include <callsign/ports/store.hpp>
 #include <callsign/rules/rows/numbers.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// A real Taskwarrior with a directory of its own, syncing with a server on this machine.
+// A real Taskwarrior with its own directory, which syncs with a server on this host.
 
 #include "support/process.hpp"
 #include "support/temp_dir.hpp"
@@ -17,7 +17,7 @@
 
 namespace callsign::testing {
 
-// The program: CALLSIGN_TASK, or what scripts/get-taskwarrior made. Empty: there is none.
+// The program: CALLSIGN_TASK, or the one built by scripts/get-taskwarrior. Empty: none.
 inline std::string taskwarrior_program(const char* made) {
     const char* const given = std::getenv("CALLSIGN_TASK");
     const std::string program = given != nullptr ? given : made;
@@ -26,7 +26,7 @@ inline std::string taskwarrior_program(const char* made) {
 
 class taskwarrior {
   public:
-    // `lines`: what its .taskrc has about the server and the key.
+    // `lines`: the lines of its .taskrc about the server and the key.
     taskwarrior(std::string program, const std::string& lines) : program_(std::move(program)) {
         std::ofstream(taskrc()) << "data.location=" << (home_.path() / "data").string()
                                 << "\nconfirmation=no\nnews.version=9.9.9\nhooks=off\n"
@@ -51,30 +51,30 @@ class taskwarrior {
     }
     finished sync() const { return (*this)({"sync"}); }
 
-    // Takes in tasks that are written as JSON, as `task export` writes them.
+    // Imports tasks in the JSON format of `task export`.
     finished import(const std::string& tasks) const {
         const std::string file = (home_.path() / "import.json").string();
         std::ofstream(file) << tasks;
         return (*this)({"import", file});
     }
-    // All tasks, or those that a filter chooses, as JSON.
+    // Exports all tasks, or those that match a filter, as JSON.
     std::string exported(const std::string& filter = {}) const {
         return filter.empty() ? (*this)({"export"}).out : (*this)({filter, "export"}).out;
     }
 
-    // The later line is the one that counts.
+    // A later line of .taskrc overrides earlier ones.
     void configure(const std::string& line) const {
         std::ofstream(taskrc(), std::ios::app) << line << "\n";
     }
-    // What a person does whose replica no server knows: its data is moved aside.
+    // Resets the replica, as its user does if no server knows it: removes its data.
     void begin_anew() const { std::filesystem::remove_all(home_.path() / "data"); }
-    // The same tasks on a server elsewhere.
+    // Switches to another server that has the same tasks.
     void move_to(std::uint16_t port) const {
         configure("sync.server.url=http://127.0.0.1:" + std::to_string(port));
     }
 
   private:
-    // Its tasks need to outlive no crash, and it waits for the disk after each of them.
+    // Durability is not needed here, and Taskwarrior syncs the disk after each task.
     static std::filesystem::path fast_disk() {
         const std::filesystem::path memory = "/dev/shm";
         return std::filesystem::is_directory(memory) ? memory
@@ -86,7 +86,7 @@ class taskwarrior {
     temp_dir home_{fast_disk()};
 };
 
-// What all replicas must agree on: by uuid, without what a replica makes up for itself.
+// The tasks by UUID, without attributes that differ between replicas.
 inline std::map<std::string, boost::json::object> tasks_of(const taskwarrior& device) {
     std::map<std::string, boost::json::object> tasks;
     boost::json::value exported = boost::json::parse(device.exported());

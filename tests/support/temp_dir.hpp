@@ -1,5 +1,5 @@
 #pragma once
-// A fresh directory that goes away with the object.
+// A new directory, removed by the destructor.
 
 #include <cstdlib>
 #include <filesystem>
@@ -26,7 +26,7 @@ class temp_dir {
     temp_dir& operator=(const temp_dir&) = delete;
 
     const std::filesystem::path& path() const noexcept { return path_; }
-    // Stays, for someone to look into.
+    // Keeps the directory for inspection.
     void keep() noexcept { kept_ = true; }
 
   private:

@@ -1,7 +1,7 @@
 #pragma once
-// A program on a terminal of its own, as a person has it: what is typed, and all that was shown.
+// A program on a pseudo-terminal: types input, and collects all output.
 //
-// Not thread safe. Failures to start throw std::runtime_error.
+// Not thread-safe. Throws std::runtime_error if the start fails.
 
 #include "process.hpp"
 
@@ -24,7 +24,7 @@ namespace callsign::testing {
 
 class terminal {
   public:
-    // `environment` is added to ours; a variable with an empty value is removed.
+    // `environment` is added to this process's; a variable with an empty value is removed.
     explicit terminal(const std::vector<std::string>& arguments,
                       const std::vector<std::pair<std::string, std::string>>& environment = {},
                       unsigned short columns = 80) {
@@ -51,7 +51,7 @@ class terminal {
     ~terminal() {
         ::close(fd_);
         if (ended_) return;
-        ::kill(-id_, SIGKILL);  // forkpty() gave it a session of its own
+        ::kill(-id_, SIGKILL);  // forkpty() created a session for it
         ::waitpid(id_, nullptr, 0);
     }
     terminal(const terminal&) = delete;
@@ -62,14 +62,14 @@ class terminal {
         if (::write(fd_, text.data(), text.size()) < 0) throw std::runtime_error("cannot type");
     }
 
-    // What was shown by the time that these words were; all of it if they never are.
+    // Returns the output up to the time `words` appear; all output if they never do.
     std::string await(std::string_view words) {
         while (shown_.find(words) == shown_.npos && read_more()) {
         }
         return shown_;
     }
 
-    // All that was shown, once it has ended.
+    // Returns all output, once the program has ended.
     std::string rest() {
         while (read_more()) {
         }
@@ -86,14 +86,14 @@ class terminal {
     }
 
   private:
-    // False: it has ended, or says nothing any more.
+    // Returns false if the program has ended, or the timeout has passed.
     bool read_more() {
         constexpr int patience_ms = 60'000;
         pollfd waiting{fd_, POLLIN, 0};
         if (::poll(&waiting, 1, patience_ms) <= 0) return false;
         std::array<char, 4096> buffer;
         const ssize_t bytes = ::read(fd_, buffer.data(), buffer.size());
-        if (bytes <= 0) return false;  // EIO: nobody has the other end
+        if (bytes <= 0) return false;  // EIO: the program has closed the other end
         shown_.append(buffer.data(), static_cast<std::size_t>(bytes));
         return true;
     }

@@ -1,7 +1,7 @@
 #pragma once
-// What a feed has to tell, by the chain alone: the operations of each version are carried out, one
-// after the other, and what that did to each task is noted. Knows nothing of how a store remembers
-// how tasks stood, nor of who reads it.
+// The changes that a feed must report, derived from the chain alone: the operations of each version
+// are applied in order, and their effect on each task is recorded. Independent of how a store
+// retains history, and of followers.
 
 #include "support/carry_out.hpp"
 
@@ -22,14 +22,14 @@
 
 namespace callsign::testing {
 
-// What one version did to one task.
+// The effect of one version on one task.
 struct told_change {
     feed_place place{};
     callsign::uuid task{};
-    // Before and after the version; none: it was not there.
+    // Before and after the version; none: the task did not exist.
     std::optional<attributes> before{}, after{};
-    std::int64_t before_seq = 0;         // of the change before; 0: there was none
-    std::vector<std::string> changed{};  // attributes, each once, in order
+    std::int64_t before_seq = 0;         // of the previous change; 0: none
+    std::vector<std::string> changed{};  // names of attributes, sorted and unique
     time_point at{};
 };
 
@@ -37,7 +37,7 @@ class told_changes {
   public:
     explicit told_changes(account_id account) : account_(account) {}
 
-    // What was appended since.
+    // Reads the versions appended since the previous call.
     void read_on(read_tx& tx) {
         for (const version& v : versions::some(tx, account_, seq_, read_tx::no_limit)) {
             add(v);
@@ -49,7 +49,7 @@ class told_changes {
     const std::vector<told_change>& all() const { return all_; }
     const task_map& tasks() const { return tasks_; }
     std::int64_t seq() const { return seq_; }
-    // Where history begins when the states are forgotten that ended before `then`.
+    // Where history begins if the states that ended before `then` have expired.
     std::int64_t history_from(time_point then) const {
         std::int64_t from = 0;
         for (const told_change& c : all_) {
@@ -57,22 +57,22 @@ class told_changes {
         }
         return from;
     }
-    // Of the task's last change; 0: it has never been.
+    // Of the task's last change; 0: there is no such task.
     std::int64_t last_seq_of(const uuid& id) const {
         const auto found = last_.find(id);
         return found == last_.end() ? 0 : found->second;
     }
 
-    // Of the version that deleted it last; 0: none did.
+    // Of the version that last deleted the task; 0: none.
     std::int64_t removed_at(const uuid& id) const {
         const auto found = removed_.find(id);
         return found == removed_.end() ? 0 : found->second;
     }
-    // Its operations were read when what they say had left the chain.
+    // The content had been removed from the chain when its operations were read.
     bool is_unread(const uuid& id) const { return unread_.contains(id); }
 
   private:
-    // The server's own, which puts keys right: a part of the transaction of the version before it.
+    // The server's own version that corrects keys: part of the transaction of the previous version.
     static bool is_of_keys(const version& v) {
         return v.author == author{} && !v.operations.empty() &&
                std::ranges::all_of(v.operations, [](const operation& o) {
@@ -101,7 +101,7 @@ class told_changes {
             if (is_scrubbed(o)) unread_.insert(o.uuid);
             carry_out(tasks_, o);
         }
-        // With the last one the whole version is told.
+        // The last change of a version completes it.
         if (all_.size() > first) all_.back().place.tasks = 0;
         for (std::size_t n = first; n < all_.size(); ++n) {
             auto& names = all_[n].changed;
@@ -113,8 +113,8 @@ class told_changes {
         }
     }
 
-    // With the key on it the task is shown by the version before, too, if that changed it; and how
-    // it stood in between is nothing that anybody has seen.
+    // A change of the task by the previous version also shows the corrected key; the state in
+    // between is never visible.
     void correct(std::size_t first, told_change& key) {
         for (std::size_t n = first; n-- > 0 && all_[n].place.seq + 1 == key.place.seq;) {
             told_change& change = all_[n];

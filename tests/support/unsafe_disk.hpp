@@ -1,15 +1,13 @@
 #pragma once
-// A disk that fails. As SQLite's default file system it passes everything on to the real one,
-// numbers the calls, and at an armed one does what disks do: a read or a write fails, a read comes
-// short, there is no room, a sync fails, the power goes. And memory may run out: it stands between
-// SQLite and malloc too.
+// A simulated faulty disk. Like SQLite's default file system it forwards all calls to the real one;
+// it numbers the calls, and at an armed one injects a fault: a read or a write fails, a read is
+// short, the disk is full, a sync fails, the power fails. Allocations by SQLite can fail too.
 //
-// What is left when the power goes: unsynced_file.hpp. What a sync could not write can be read on,
-// and no later sync writes it: as with the kernel, that is for who writes it again. The real files
-// are never synced, so this is fast.
+// unsynced_file.hpp defines the files after a power failure. Data that a sync could not write can
+// still be read, but no later sync writes it: as with the kernel, it must be written again. The
+// real files are never synced, so this is fast.
 //
-// For any number of threads, as the store has them; lives as long as the process (SQLite keeps a
-// pointer to it).
+// Thread-safe; lives as long as the process (SQLite holds a pointer to it).
 
 #include "seeded_entropy.hpp"
 #include "unsynced_file.hpp"
@@ -35,9 +33,9 @@ enum class disk_fault {
     read_fails,
     read_is_short,
     write_fails,
-    disk_is_full,  // what is there can be written over; nothing grows
+    disk_is_full,  // existing data can be overwritten; files cannot grow
     sync_fails,
-    database_sync_fails,  // one of a log does not
+    database_sync_fails,  // not of a WAL
     memory_is_out,
     power_goes,  // at a write or a sync
 };
@@ -50,8 +48,8 @@ class unsafe_disk {
         return instance;
     }
 
-    // Strikes at the n-th call from here (1 is the next) of those the fault can befall, and at
-    // `lasts` of them in all.
+    // Injects the fault at the n-th call from now (1 is the next) that it can apply to, and at
+    // `lasts` of these calls in all.
     void arm(disk_fault what, std::int64_t nth, std::int64_t lasts = 1, std::uint64_t seed = 1) {
         const auto held = hold();
         armed_ = what;
@@ -60,7 +58,7 @@ class unsafe_disk {
         seen_ = 0;
         chance_ = seeded_entropy(seed);
     }
-    // Passed since then.
+    // Number of these calls since then.
     std::int64_t seen() const {
         const auto held = hold();
         return seen_;
@@ -73,10 +71,10 @@ class unsafe_disk {
         const auto held = hold();
         armed_.reset();
     }
-    // Of databases and of their logs, by this thread.
+    // Syncs of databases and of their WALs, by this thread.
     std::int64_t database_syncs() const { return database_syncs_; }
     std::int64_t log_syncs() const { return log_syncs_; }
-    // They pass, and are not counted.
+    // Ignored calls are forwarded and not counted.
     void ignore_calls(bool from_now_on) {
         const auto held = hold();
         ignores_ = from_now_on;
@@ -86,13 +84,13 @@ class unsafe_disk {
         return armed_;
     }
 
-    // The power went: nothing more comes from this process.
+    // The power has failed: this process can write nothing more.
     bool is_off() const {
         const auto held = hold();
         return left_.has_value();
     }
 
-    // The power goes: writes into `to` what is left of the files in `from`.
+    // Cuts the power: writes the remains of the files in `from` to `to`.
     void strike(const std::filesystem::path& from, const std::filesystem::path& to,
                 seeded_entropy& chance) {
         const auto held = hold();
@@ -116,7 +114,7 @@ class unsafe_disk {
     using lock = std::unique_lock<std::recursive_mutex>;
     [[nodiscard]] lock hold() const { return lock(mutex_); }
 
-    // What follows requires that it is held, but for what SQLite calls.
+    // The functions below require the lock, except those that SQLite calls.
 
     void cut(seeded_entropy& chance) {
         left_.emplace();
@@ -128,7 +126,7 @@ class unsafe_disk {
         ++seen_;
         return seen_ >= first_ && seen_ <= last_;
     }
-    // At what changes a file. SQLite's code; 0: nothing happens.
+    // Injects a fault into a call that changes a file. Returns SQLite's error code; 0: no fault.
     int befalls_change(int code_of_failure, disk_fault failure) {
         if (left_) return code_of_failure;
         if (strikes(disk_fault::power_goes)) {
@@ -138,10 +136,10 @@ class unsafe_disk {
         return strikes(failure) ? code_of_failure : SQLITE_OK;
     }
 
-    // What SQLite holds: ours, with the real file behind it in the same piece of memory.
+    // SQLite's file handle: this one, followed in memory by the real one.
     struct handle {
         sqlite3_file base;
-        std::string* path;  // owned; null: not watched
+        std::string* path;  // owned; null: not simulated
     };
     static handle& of(sqlite3_file* f) { return *reinterpret_cast<handle*>(f); }
     static sqlite3_file* real(sqlite3_file* f) {
@@ -256,7 +254,7 @@ class unsafe_disk {
 
     // ---- memory ----
 
-    // Before SQLite is first used.
+    // Requires: SQLite has not been used yet.
     static bool stand_before_malloc() {
         static sqlite3_mem_methods real;
         if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real) != SQLITE_OK) return false;
@@ -283,7 +281,7 @@ class unsafe_disk {
         methods_.xShmMap = &map_shared;
         methods_.xTruncate = &truncate;
         methods_.xSync = &sync;
-        // The rest goes straight through.
+        // Forwarded unchanged.
         methods_.xFileSize = [](sqlite3_file* f, sqlite3_int64* size) {
             return real(f)->pMethods->xFileSize(real(f), size);
         };
@@ -313,7 +311,7 @@ class unsafe_disk {
             return real(f)->pMethods->xShmUnmap(real(f), remove);
         };
         methods_.xFetch = [](sqlite3_file*, sqlite3_int64, int, void** out) {
-            *out = nullptr;  // no memory maps: their writes would not be seen here
+            *out = nullptr;  // no memory maps: their writes would not be seen
             return SQLITE_OK;
         };
         methods_.xUnfetch = [](sqlite3_file*, sqlite3_int64, void*) { return SQLITE_OK; };
@@ -333,7 +331,7 @@ class unsafe_disk {
     static inline thread_local std::int64_t database_syncs_ = 0;
     static inline thread_local std::int64_t log_syncs_ = 0;
     seeded_entropy chance_{1};
-    std::optional<std::map<std::string, std::string>> left_;  // when the power had gone
+    std::optional<std::map<std::string, std::string>> left_;  // at the power failure
 };
 
 }  // namespace callsign::testing

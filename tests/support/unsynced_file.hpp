@@ -1,6 +1,6 @@
 #pragma once
-// A file on a disk that loses power: what was last synced, and of the writes since then any part,
-// in sectors of 512 bytes, in any order.
+// A file on a disk that loses power: keeps the synced content and any part of the later writes, in
+// sectors of 512 bytes, in any order.
 
 #include "seeded_entropy.hpp"
 
@@ -21,20 +21,20 @@ class unsynced_file {
     void write(std::size_t offset, std::string bytes) {
         since_.push_back(written{offset, std::move(bytes)});
     }
-    // Or it grows, with zeros.
+    // May also extend the file with zeros.
     void truncate(std::size_t size) { since_.push_back(truncated{size}); }
 
-    // How far it has come; a sync that begins now makes that durable.
+    // The number of changes; pass it to sync_to() when a sync that began now has ended.
     std::uint64_t changes() const { return synced_ + since_.size(); }
     void sync_to(std::uint64_t changes) {
-        if (changes <= synced_) return;  // another did
+        if (changes <= synced_) return;  // a concurrent sync did it
         const auto end = since_.begin() + static_cast<std::ptrdiff_t>(changes - synced_);
         for (auto c = since_.begin(); c != end; ++c) apply(durable_, *c);
         since_.erase(since_.begin(), end);
         synced_ = changes;
     }
     void sync() { sync_to(changes()); }
-    // Any part of them may have been written before it failed, and none is any more.
+    // Some of the changes may have been written before the failure; the others never will be.
     void fail_to_sync(seeded_entropy& chance) {
         durable_ = after_power_cut(chance);
         synced_ = changes();
@@ -49,7 +49,7 @@ class unsynced_file {
                 if (chance.once_in(2)) apply(left, c);
                 continue;
             }
-            // Sometimes all of it, sometimes none, sometimes torn.
+            // Writes are complete, lost or torn.
             const auto fate = chance.below(3);
             for (std::size_t at = 0; at < w->bytes.size(); at += sector) {
                 if (fate == 0 || (fate == 1 && chance.once_in(2))) {
@@ -82,7 +82,7 @@ class unsynced_file {
 
     std::string durable_;
     std::vector<change> since_;
-    std::uint64_t synced_ = 0;  // changes that are in `durable_`
+    std::uint64_t synced_ = 0;  // changes included in `durable_`
 };
 
 }  // namespace callsign::testing

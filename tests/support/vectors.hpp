@@ -1,5 +1,5 @@
 #pragma once
-// What a real client uploaded (tests/wire/vectors), for tests that compare with it byte for byte.
+// Uploads of a real client (tests/wire/vectors), for byte-wise comparisons.
 
 #include "support/hex.hpp"
 

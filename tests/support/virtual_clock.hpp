@@ -1,11 +1,11 @@
 #pragma once
-// A clock that moves only when told. Waiters wake in the order of their instants, and of their
-// waiting where instants are equal, one at a time: with everything on one io_context, a run is a
-// function of its inputs.
+// A clock that tests advance. Waiters wake one at a time, in the order of their instants, and for
+// equal instants in the order in which they began to wait: with everything on one io_context, a run
+// is a function of its inputs.
 //
-// Wall time can be stepped, either way, without touching the spans being waited for.
+// Wall time can be stepped in both directions without affecting spans that are being waited for.
 //
-// The clock outlives its timers, and so the io_context whose coroutines hold them.
+// The clock must outlive its timers, and so the io_context whose coroutines hold them.
 
 #include <callsign/base/assert.hpp>
 #include <callsign/ports/clock.hpp>
@@ -39,17 +39,17 @@ class virtual_clock final : public clock {
 
     milliseconds elapsed() const noexcept override { return elapsed_; }
 
-    // The wall clock is set forwards or back.
+    // Sets the wall clock forwards or backwards.
     void step_wall(milliseconds by) noexcept { wall_offset_ += by; }
 
-    // How long until somebody is due; none: nobody waits.
+    // The time until the next timer expires; none: there are no timers.
     std::optional<milliseconds> until_next() const {
         if (waiting_.empty()) return std::nullopt;
         return std::max(waiting_.begin()->first.first - elapsed_, milliseconds{0});
     }
 
-    // Moves to the next waiter that is due within `at_most`, and wakes it alone. False, and the
-    // whole of `at_most` has passed, if there is none.
+    // Advances to the next timer that expires within `at_most`, and wakes its waiter only. Returns
+    // false if there is none; then `at_most` has passed.
     bool advance_to_next(milliseconds at_most) {
         const milliseconds end = elapsed_ + at_most;
         if (waiting_.empty() || waiting_.begin()->first.first > end) {
@@ -81,7 +81,7 @@ class virtual_clock final : public clock {
             clock_.waiting_.emplace(*at_, this);
             passed_ = false;
             under_way_ = true;
-            // The steady timer never expires; cancelling it is what wakes us.
+            // The steady timer never expires; its cancellation wakes this coroutine.
             auto token = boost::asio::as_tuple(boost::asio::use_awaitable);
             co_await woken_.async_wait(token);
             under_way_ = false;
@@ -89,7 +89,8 @@ class virtual_clock final : public clock {
             co_return passed_;
         }
 
-        // Between a wake-up and the waiter's next step a cancel still counts: the wait says false.
+        // A cancel between a wake-up and the waiter's next step still counts: the wait returns
+        // false.
         void cancel() override {
             if (!under_way_) {
                 cancelled_ = true;
@@ -115,9 +116,9 @@ class virtual_clock final : public clock {
 
         virtual_clock& clock_;
         boost::asio::steady_timer woken_;
-        std::optional<instant> at_;  // where this stands in the clock's order
+        std::optional<instant> at_;  // position in the clock's order
         bool passed_ = false;
-        bool cancelled_ = false;  // with no wait under way: kept for the next one
+        bool cancelled_ = false;  // while no wait was in progress: applies to the next wait
         bool under_way_ = false;
     };
 

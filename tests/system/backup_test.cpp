@@ -1,7 +1,7 @@
-// Goal: a backup of a server that is used is a store that is sound; what it was put in the place of
-// is kept; and no number that was given after it is given a second time.
+// Goal: a backup of a busy server is a sound store; a restore keeps the replaced data; and no
+// number assigned after the backup is assigned again.
 //
-// Method: real programs. Clients create while the backup is made; then the data is lost.
+// Method: the real programs. Clients create tasks during the backup; then the data is lost.
 
 #include "fixture.hpp"
 #include "support/retrying_client.hpp"
@@ -27,7 +27,7 @@ class backup_test : public system_test {
     }
 };
 
-TEST_F(backup_test, is_sound_whatever_is_written_meanwhile) {
+TEST_F(backup_test, is_sound_whatever_is_written_concurrently) {
     const auto before = start();
     const std::string token = make_account(*before, "board", "SYN");
     std::atomic<bool> enough = false;
@@ -45,9 +45,9 @@ TEST_F(backup_test, is_sound_whatever_is_written_meanwhile) {
     client.join();
     const auto known_later = receipts.size();
     EXPECT_NE(callsign({"backup", backup().string()}).status, (exit_status{0, 0}));
-    EXPECT_NE(restore(backup(), data_dir()).status, (exit_status{0, 0}));  // a server has it open
+    EXPECT_NE(restore(backup(), data_dir()).status, (exit_status{0, 0}));  // a server runs
 
-    // All is lost but the backup.
+    // Only the backup survives.
     before->child().kill();
     std::filesystem::remove_all(data_dir());
     const finished restored = restore(backup(), data_dir());
@@ -64,7 +64,7 @@ TEST_F(backup_test, is_sound_whatever_is_written_meanwhile) {
             EXPECT_NE(again->body.find("series-held"), std::string::npos) << again->body;
             continue;
         }
-        EXPECT_EQ(again->body, receipt);  // what the backup knows, byte for byte
+        EXPECT_EQ(again->body, receipt);  // receipts in the backup return byte for byte
         ++known;
     }
     EXPECT_LE(known, known_later);
@@ -78,7 +78,7 @@ TEST_F(backup_test, is_sound_whatever_is_written_meanwhile) {
     expect_sound();
 }
 
-TEST_F(backup_test, is_made_unasked_and_the_oldest_goes) {
+TEST_F(backup_test, is_scheduled_and_the_oldest_is_removed) {
     const auto parent = temp_path("backups");
     std::filesystem::create_directory(parent);
     const environment env{{"CALLSIGN_BACKUP_DIRECTORY", parent.string()},
@@ -98,7 +98,7 @@ TEST_F(backup_test, is_made_unasked_and_the_oldest_goes) {
     ASSERT_EQ(whole().size(), 1u);
     s->child().signal(SIGTERM);
     expect_exit(s->child(), 0);
-    // One that is not due is not made at the next start.
+    // The next start makes no backup that is not due.
     const auto first = whole();
     s->start();
     ask_callsign({"account", "list"});

@@ -1,5 +1,5 @@
-// Goal: whoever runs the server can let Taskwarriors in and out from the command line, once there
-// is a master key, and is told what to do where there is none. Method: the real programs.
+// Goal: operators can add and revoke devices on the command line once there is a master key, and
+// without one get instructions. Method: the real programs.
 
 #include "fixture.hpp"
 
@@ -25,7 +25,7 @@ class device_cli_test : public system_test {
         std::ifstream in(file, std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
     }
-    // Of all files below the data directory.
+    // Searches all files below the data directory.
     bool data_has(const std::string& bytes) const {
         for (const auto& entry : std::filesystem::recursive_directory_iterator(data_dir())) {
             if (entry.is_regular_file() && bytes_of(entry).find(bytes) != std::string::npos)
@@ -78,7 +78,7 @@ TEST_F(device_cli_test, a_device_is_added_listed_and_revoked) {
     ask_callsign({"device", "revoke", "ops", "laptop", "--yes"});
     EXPECT_EQ(callsign({"device", "revoke", "ops", "phone", "--yes"}).status, (exit_status{1, 0}));
 
-    // Also after a crash, with the name free for another one.
+    // Also after a crash; the name is available for another device.
     s->child().kill();
     s->start();
     const json::object second = ask_callsign({"device", "add", "ops", "--name", "laptop"});
@@ -87,7 +87,7 @@ TEST_F(device_cli_test, a_device_is_added_listed_and_revoked) {
     ASSERT_EQ(both.size(), 2u);
     EXPECT_EQ(text(both[0].as_object(), "revokedAt"), revoked_at);
 
-    // Nothing of the secrets is kept, and nobody was told of them.
+    // No secret is stored, and no anonymous client gets one.
     EXPECT_FALSE(data_has(secret));
     EXPECT_FALSE(data_has(text(second, "encryptionSecret")));
     EXPECT_EQ(s->child().errors().find(id), std::string::npos);
@@ -96,7 +96,7 @@ TEST_F(device_cli_test, a_device_is_added_listed_and_revoked) {
     expect_sound();
 }
 
-TEST_F(device_cli_test, the_master_key_is_another_one_and_devices_notice_nothing) {
+TEST_F(device_cli_test, the_master_key_is_rotated_and_devices_notice_nothing) {
     const char* const locked_out = "devices cannot sync";
     ask_callsign({"master-key", "new", key_file()});
     const std::string first = bytes_of(key_file());
@@ -105,26 +105,26 @@ TEST_F(device_cli_test, the_master_key_is_another_one_and_devices_notice_nothing
     ask_callsign({"device", "add", "ops", "--name", "laptop"});
     ask_callsign({"master-key", "rotate", key_file()});
     const std::string both = bytes_of(key_file());
-    // The server has not read it yet.
+    // The server has not read the new key yet.
     EXPECT_EQ(callsign({"master-key", "drop-former", key_file()}).status, (exit_status{1, 0}));
     EXPECT_EQ(bytes_of(key_file()), both);
 
     s->child().kill();
     s->start();
     const json::object done = ask_callsign({"master-key", "drop-former", key_file()});
-    EXPECT_EQ(done.at("current").to_number<int>(), 1) << "sealed anew when it started";
+    EXPECT_EQ(done.at("current").to_number<int>(), 1) << "re-encrypted at the start";
     EXPECT_EQ(bytes_of(key_file()) + first, both);
     s->child().kill();
     s->start();
     EXPECT_EQ(await_line(s->child(), "info started").find(locked_out), std::string::npos);
-    // Only that one opens it.
+    // Only that key decrypts the devices' keys.
     std::ofstream(key_file()) << first;
     s->child().kill();
     s->start();
     await_line(s->child(), locked_out);
 }
 
-TEST_F(device_cli_test, the_audit_log_says_who_let_whom_in) {
+TEST_F(device_cli_test, the_audit_log_records_who_gave_access) {
     ask_callsign({"master-key", "new", key_file()});
     auto s = start({}, with_key());
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
@@ -147,11 +147,11 @@ TEST_F(device_cli_test, the_audit_log_says_who_let_whom_in) {
     const json::object all = ask_callsign({"audit"});
     ASSERT_FALSE(all.at("entries").as_array().empty());
     const json::object& first = all.at("entries").as_array().back().as_object();
-    EXPECT_EQ(text(first, "action"), "token-created") << "at its first start";
-    EXPECT_FALSE(first.contains("tokenId")) << "by itself";
+    EXPECT_EQ(text(first, "action"), "token-created") << "at the first start";
+    EXPECT_FALSE(first.contains("tokenId")) << "without a token";
 }
 
-TEST_F(device_cli_test, without_a_master_key_it_is_said_how_to_get_one) {
+TEST_F(device_cli_test, without_a_master_key_the_error_explains_how_to_create_one) {
     auto s = start({}, {{"CALLSIGN_MASTER_KEY", ""}, {"CALLSIGN_SECRETS_MASTER_KEY_FILE", ""}});
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
     const finished refused = callsign({"device", "add", "ops", "--name", "laptop"});
@@ -160,7 +160,7 @@ TEST_F(device_cli_test, without_a_master_key_it_is_said_how_to_get_one) {
     EXPECT_NE(refused.err.find("callsign master-key new FILE"), std::string::npos) << refused.err;
 }
 
-TEST_F(device_cli_test, a_faulty_master_key_is_a_fault_of_the_configuration) {
+TEST_F(device_cli_test, an_invalid_master_key_is_a_configuration_error) {
     const std::string digits(63, '7');
     std::ofstream(key_file()) << digits;
     ASSERT_EQ(::chmod(key_file().c_str(), 0600), 0);

@@ -1,6 +1,6 @@
-// Goal: `callsign` does on a running server what its help says, from the first account to the check
-// of the directory. Method: the real programs, --json, and HTTP beside it to see that it took
-// effect.
+// Goal: `callsign` does with a running server what its help describes, from the first account to
+// the check of the directory. Method: the real programs, with --json; HTTP requests verify the
+// effects.
 
 #include "fixture.hpp"
 
@@ -21,7 +21,7 @@ class cli_test : public system_test {
         const json::value* found = from.if_contains(name);
         return found != nullptr && found->is_string() ? std::string(found->as_string()) : "";
     }
-    // The element of the list whose `name` is `value`.
+    // Returns the element of the list whose `name` is `value`.
     static json::object find(const json::object& from, std::string_view list, std::string_view name,
                              std::string_view value) {
         const json::value* all = from.if_contains(list);
@@ -49,14 +49,14 @@ TEST_F(cli_test, an_account_is_made_listed_and_used) {
     EXPECT_NE(again.err, "");
 }
 
-TEST_F(cli_test, a_revoked_token_is_refused_on_its_next_request) {
+TEST_F(cli_test, a_revoked_token_is_rejected_on_its_next_request) {
     auto s = start();
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
     const json::object made =
         ask_callsign({"token", "create", "ops", "--name", "laptop", "--scope", "write"});
     const std::string secret = text(made, "token");
     ASSERT_NE(secret, "");
-    // On one connection, so that nothing of it is new when the token is refused.
+    // On one connection, so that only the token's validity changes.
     http_client client(s->port(), secret);
     const auto before = client.get("/v1/account");
     ASSERT_TRUE(before.has_value());
@@ -95,8 +95,8 @@ TEST_F(cli_test, series_are_made_and_listed) {
     EXPECT_EQ(taken.status, (exit_status{1, 0})) << taken.out;
 }
 
-// A table of tasks with numbers, as another program had them: kept, or refused as a whole.
-TEST_F(cli_test, numbers_are_taken_over) {
+// A table of tasks with numbers from another program: imported as a whole or rejected as a whole.
+TEST_F(cli_test, numbers_are_imported) {
     auto s = start();
     const json::object made = ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
     ask_callsign({"series", "create", "ops", "--prefix", "INC", "--reset", "daily", "--time-zone",
@@ -127,10 +127,10 @@ TEST_F(cli_test, numbers_are_taken_over) {
     const finished no_title =
         callsign({"import", "numbers", too_long.string(), "--account", "ops"});
     EXPECT_NE(no_title.err.find("line 3: "), std::string::npos) << no_title.err;
-    EXPECT_EQ(status_of_create(*s, text(made, "token"), "first"), 201u);  // OPS-1 is given here
+    EXPECT_EQ(status_of_create(*s, text(made, "token"), "first"), 201u);  // assigns OPS-1
 
     const finished taken = callsign({"import", "numbers", table(600, 0), "--account", "ops"});
-    EXPECT_NE(taken.err.find("line 2: The number is taken"), std::string::npos) << taken.err;
+    EXPECT_NE(taken.err.find("line 2: The number is used"), std::string::npos) << taken.err;
 
     const json::object fresh = ask_callsign({"account", "create", "new", "--prefix", "OPS"});
     ask_callsign({"series", "create", "new", "--prefix", "INC", "--reset", "daily", "--time-zone",
@@ -167,7 +167,7 @@ TEST_F(cli_test, slots_and_the_reaper_are_shown_and_a_sweep_runs) {
     EXPECT_NE(text(status, "advice"), "");
 }
 
-TEST_F(cli_test, check_works_beside_a_running_server_and_without_one) {
+TEST_F(cli_test, check_works_with_and_without_a_running_server) {
     auto s = start();
     const json::object made = ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
     EXPECT_EQ(status_of_create(*s, text(made, "token"), "one"), 201u);
@@ -177,7 +177,7 @@ TEST_F(cli_test, check_works_beside_a_running_server_and_without_one) {
     expect_sound();
 }
 
-TEST_F(cli_test, what_is_wrong_is_said_with_the_right_status) {
+TEST_F(cli_test, errors_have_the_right_status) {
     EXPECT_EQ(callsign({"account", "list"}).status, (exit_status{1, 0})) << "no server";
     EXPECT_EQ(callsign({"no", "such", "command"}).status, (exit_status{2, 0}));
     EXPECT_EQ(callsign({"check"}).status, (exit_status{1, 0})) << "no directory";

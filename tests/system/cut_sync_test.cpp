@@ -1,7 +1,7 @@
-// Goal: a sync of many versions may be cut off after any of them and in any way, and nothing that a
-// device wrote is lost: its next syncs bring the rest. Method: the real Taskwarrior, some MB of
-// tasks, and a proxy that answers for the server or cuts the connection, before the server has the
-// version or after.
+// Goal: a sync of many versions may be interrupted after any of them and in any way; later syncs
+// complete it, and nothing that a device wrote is lost. Method: the real Taskwarrior, some MB of
+// tasks, and a proxy that responds instead of the server or cuts the connection, before or after
+// the server has the version.
 
 #include "support/recording_proxy.hpp"
 #include "support/setting.hpp"
@@ -12,7 +12,7 @@
 namespace callsign::testing {
 namespace {
 
-// Stock clients push about 1 MB at a time.
+// Stock clients push about 1 MB per version.
 constexpr int tasks_in_a_batch = 100;
 constexpr std::size_t text_bytes = 9'900;
 constexpr int batches = 3;
@@ -35,7 +35,7 @@ class cut_sync_test : public managed_test {
         }
         expect_done(device.import(json::serialize(all)));
     }
-    // Cut off there, or the server is killed at that moment and started again.
+    // Interrupts a sync there, or kills and restarts the server at that moment.
     void sync_cut_off(const taskwarrior& writer, recording_proxy& proxy, recording_proxy::cut cut,
                       bool is_killed) {
         if (is_killed) cut.then = [&] { s->child().signal(SIGKILL); };
@@ -47,8 +47,8 @@ class cut_sync_test : public managed_test {
     }
 };
 
-// A device that has never synced, in turn with one that has: to the former, the reference server
-// gives a second chance by its snapshot.
+// Alternates devices that have never synced with others: to the former, the reference server offers
+// its snapshot as a second chance.
 TEST_F(cut_sync_test, nothing_is_lost_wherever_a_sync_is_cut_off) {
     const std::uint64_t seed = system_seed();
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -80,8 +80,8 @@ TEST_F(cut_sync_test, nothing_is_lost_wherever_a_sync_is_cut_off) {
         }
         import(*writer, batches * tasks_in_a_batch);
         sync_cut_off(*writer, proxy, {nth, status, is_passed_on, {}}, is_killed);
-        // After a start the server cannot know what a large batch was rebased over, and rejects it
-        // once. A sync that has no more to do than to push pulls nothing.
+        // After a restart the server does not know what a large batch was rebased over, and rejects
+        // it once. A sync that only pushes pulls nothing.
         if (const finished first = writer->sync(); first.status != exit_status{0, 0}) {
             EXPECT_TRUE(is_killed) << first.err;
             expect_done(writer->sync());
@@ -103,7 +103,7 @@ TEST_F(cut_sync_test, a_stop_lets_a_sync_end) {
     import(*writer, batches * tasks_in_a_batch);
     const auto stopped = proxy.at_next_version(recording_proxy::moment::arrived,
                                                [&] { s->child().signal(SIGTERM); });
-    // It goes on, for the proxy keeps its connection.
+    // The sync continues, since the proxy keeps its connection.
     writer->sync();
     ASSERT_EQ(stopped.wait_for(patience), std::future_status::ready);
     EXPECT_EQ(s->child().wait(patience), (exit_status{0, 0}));

@@ -1,5 +1,5 @@
-// Goal: damage stops writing until it is gone. Method: the real program with a file that has other
-// bytes.
+// Goal: corruption stops writing until it is repaired. Method: the real program with modified bytes
+// in its file.
 
 #include "fixture.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 class damaged_disk_test : public system_test {
   protected:
-    // Turns a byte of a table's first page, or turns it back.
+    // Inverts a byte of a table's first page; a second call restores it.
     void turn(const std::string& table) {
         const auto file = data_dir() / "callsign.sqlite3";
         if (at_ == 0) {
@@ -75,7 +75,7 @@ class damaged_disk_test : public system_test {
     std::string token_;
 };
 
-// Edits read this table, creations do not; nor does what runs in the background after a start.
+// Edits read this table; creations and background work after a start do not.
 TEST_F(damaged_disk_test, a_command_that_meets_it_stops_writing_until_it_is_gone) {
     start_with_damage_in("prefixes");
     EXPECT_EQ(get("/readyz").status, 200u);

@@ -1,7 +1,7 @@
-// Goal: `callsign doctor` says what is wrong with a real server's surroundings, running or not,
-// ends with 1 for a fault alone, and leaves all as it was. Method: the finished programs on a
-// directory that is well, on a stopped one, on one whose server was killed, and with each fault
-// planted.
+// Goal: `callsign doctor` finds errors in a real server's configuration and environment, running or
+// not, exits with 1 for errors only, and changes nothing. Method: the installed programs on an
+// intact directory, on that of a stopped server and of a killed one, and with each error
+// introduced.
 
 #include "fixture.hpp"
 
@@ -20,8 +20,8 @@ using ::testing::Not;
 
 class doctor_system_test : public system_test {
   protected:
-    // Names, bytes, modes and times; what a reader of an open store does to its shared memory
-    // aside.
+    // Names, bytes, modes and times of files; excludes changes to the shared memory by readers of
+    // an open store.
     std::map<std::string, std::string> traces() const {
         std::map<std::string, std::string> all;
         if (!std::filesystem::exists(data_dir())) return all;
@@ -45,7 +45,7 @@ class doctor_system_test : public system_test {
                                      data_dir().string()});
         const auto before = traces();
         finished done = run(words, patience, env);
-        EXPECT_EQ(traces(), before) << "the doctor has left a trace";
+        EXPECT_EQ(traces(), before) << "doctor has changed files";
         return done;
     }
     void expect_fault(const finished& done, const std::string& words) const {
@@ -62,7 +62,7 @@ class doctor_system_test : public system_test {
     }
 };
 
-TEST_F(doctor_system_test, a_server_that_is_well_has_no_fault) {
+TEST_F(doctor_system_test, a_healthy_server_has_no_error) {
     auto s = start();
     const finished done = doctor();
     EXPECT_EQ(done.status, (exit_status{0, 0})) << done.out;
@@ -95,7 +95,7 @@ TEST_F(doctor_system_test, a_stopped_one_is_looked_at_and_left_as_it_is) {
     EXPECT_EQ(ask_callsign({"account", "list"}).at("accounts").as_array().size(), 1u);
 }
 
-TEST_F(doctor_system_test, a_killed_one_is_read_with_its_log) {
+TEST_F(doctor_system_test, a_killed_one_is_read_with_its_wal) {
     auto s = start();
     make_account(*s, "late", "LATE");
     s->child().kill();
@@ -106,7 +106,7 @@ TEST_F(doctor_system_test, a_killed_one_is_read_with_its_log) {
     EXPECT_THAT(done.out, HasSubstr("ok       schema"));
 }
 
-TEST_F(doctor_system_test, each_planted_fault_is_found) {
+TEST_F(doctor_system_test, each_introduced_error_is_found) {
     expect_fault(doctor(), data_dir().string() + " does not exist");
     EXPECT_FALSE(std::filesystem::exists(data_dir()));
     {
@@ -122,7 +122,7 @@ TEST_F(doctor_system_test, each_planted_fault_is_found) {
 
     const finished misspelt =
         doctor({}, {{"CALLSIGN_SERVER_LISTEN", "127.0.0.1:0"}, {"CALLSIGN_REAPER_WINDWO", "10m"}});
-    EXPECT_EQ(misspelt.status, (exit_status{0, 0})) << "a warning is no fault";
+    EXPECT_EQ(misspelt.status, (exit_status{0, 0})) << "a warning is not an error";
     EXPECT_THAT(misspelt.out, HasSubstr("CALLSIGN_REAPER_WINDWO is not a setting and is ignored: "
                                         "rename it to CALLSIGN_REAPER_WINDOW"));
 
@@ -139,7 +139,7 @@ TEST_F(doctor_system_test, each_planted_fault_is_found) {
     ::chmod(temp_path("key").c_str(), 0600);
     expect_fault(doctor({}, {{"CALLSIGN_SERVER_LISTEN", "127.0.0.1:0"},
                              {"CALLSIGN_SECRETS_MASTER_KEY_FILE", temp_path("key").string()}}),
-                 "A master key is 64 hexadecimal digits");
+                 "A master key must be 64 hexadecimal digits");
 }
 
 TEST_F(doctor_system_test, a_store_of_another_schema_is_named_and_not_migrated) {

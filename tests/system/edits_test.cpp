@@ -1,6 +1,6 @@
-// Goal: what is changed over HTTP and what a Taskwarrior changes are one history: each sees the
-// other's edits with the next sync, and neither undoes them. Method: the real programs; skipped
-// without a real Taskwarrior.
+// Goal: edits over HTTP and by a Taskwarrior form one history: each client receives the other's
+// edits with its next sync, and neither overwrites them. Method: the real programs; skipped without
+// a real Taskwarrior.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 class edits_test : public with_taskwarrior<system_test> {
   protected:
-    // The task with this key; empty: there is none.
+    // Returns the task with this key; empty: none.
     static json::object task_of(const taskwarrior& device, const std::string& key) {
         const json::value found = json::parse(device({"key.is:" + key, "export"}).out);
         return found.as_array().empty() ? json::object{} : found.as_array()[0].as_object();
@@ -31,7 +31,7 @@ TEST_F(edits_test, an_edit_over_http_is_on_a_device_with_its_next_sync) {
     const auto patch = [&](const std::string& key, std::string_view body) {
         const auto answer = client.request(
             "PATCH", "/v1/tasks/" + key, {{"Content-Type", "application/merge-patch+json"}}, body);
-        EXPECT_TRUE(answer && answer->status == 200u) << (answer ? answer->body : "no answer");
+        EXPECT_TRUE(answer && answer->status == 200u) << (answer ? answer->body : "no response");
     };
 
     expect_done(laptop({"add", "Mine", "+a", "+b", "project:house", "due:2026-12-24"}));
@@ -44,7 +44,7 @@ TEST_F(edits_test, an_edit_over_http_is_on_a_device_with_its_next_sync) {
     EXPECT_EQ(text(task, "project"), "");
     EXPECT_EQ(text(task, "due").size(), 18u);
 
-    // Both at once, on different attributes: both hold.
+    // Concurrent edits of different attributes: both persist.
     expect_done(laptop({"key.is:OPS-1", "modify", "-c", "priority:H"}));
     patch("OPS-1", R"({"status":"completed"})");
     expect_done(laptop.sync());

@@ -1,10 +1,11 @@
-// Goal: the clients in examples/, from which people copy, keep what they promise: what was noted
-// with exit 0 is on the server once, whatever is killed, and their stores are what the server says.
+// Goal: the clients in examples/, from which users copy code, keep their guarantees: every task
+// added with exit status 0 is on the server exactly once, whatever is killed, and their local
+// stores equal the server's tasks.
 //
-// Method: two folders of one account. In one, the client follows; in the other it syncs now and
-// then. Tasks are noted, edited and completed in both, while the server, the follower and the
-// syncs are killed at drawn moments. Each test is run with each of the clients. The seed draws the
-// moments and actions: CALLSIGN_SYSTEM_SEED.
+// Method: two folders of one account. In one of them the client follows changes; in the other it
+// syncs occasionally. Both add, edit and complete tasks while the server, the follower and the
+// syncs are killed at random moments. Each test runs with each of the clients. CALLSIGN_SYSTEM_SEED
+// determines moments and actions.
 
 #include "fixture.hpp"
 #include "support/setting.hpp"
@@ -30,7 +31,7 @@ const std::filesystem::path examples =
 struct language {
     std::string name;
     std::string interpreter;
-    std::string package;  // of Debian
+    std::string package;  // Debian package
     std::string file;
 };
 
@@ -38,7 +39,7 @@ void PrintTo(const language& l, std::ostream* out) {
     *out << l.name;
 }
 
-// The distribution's, before others in the PATH.
+// Prefers the distribution's interpreter to others in PATH.
 std::string found_interpreter(const std::string& name) {
     const std::string usual = "/usr/bin/" + name;
     return std::filesystem::exists(usual) ? usual : name;
@@ -47,7 +48,7 @@ std::string found_interpreter(const std::string& name) {
 const std::vector<language> languages{{"python", "python3", "python3", "python/todo.py"},
                                       {"node", "node", "nodejs", "node/todo.mjs"}};
 
-using task_table = std::map<std::string, json::object>;  // by uuid
+using task_table = std::map<std::string, json::object>;  // by UUID
 
 task_table table_of(const json::array& tasks) {
     task_table table;
@@ -65,7 +66,7 @@ std::set<std::string> tags_of(const json::object& task) {
     return tags;
 }
 
-// One folder, and the commands in it.
+// One folder, and the commands run in it.
 class todo {
   public:
     using words = std::vector<std::string>;
@@ -80,13 +81,13 @@ class todo {
     }
     process begin(const words& more) const { return process(with(more), own_environment()); }
 
-    // What it printed; fails the test unless it exited with 0.
+    // Returns the output; fails the test if the exit status is not 0.
     std::string operator()(const words& more) const {
         const finished done = run(more);
         EXPECT_EQ(done.status, (exit_status{0, 0})) << more[0] << ": " << done.out << done.err;
         return done.out;
     }
-    // The uuid.
+    // Returns the UUID.
     std::string add(words more) const {
         more.insert(more.begin(), "add");
         std::string uuid = (*this)(more);
@@ -128,9 +129,9 @@ class examples_test : public system_test, public ::testing::WithParamInterface<l
         const finished asked = run({found_interpreter(l.interpreter), "--version"}, patience);
         if (asked.status != exit_status{0, 0}) {
             GTEST_SKIP() << "NO " << l.interpreter << ": it is in Debian's package " << l.package
-                         << ". Nothing was tested with that client.";
+                         << ". No test was run with that client.";
         }
-        // So that heartbeats are heard, too.
+        // So that the client receives heartbeats, too.
         s = start({}, {{"CALLSIGN_FEED_HEARTBEAT", "1s"}});
         token = make_account(*s, "house", "SYN");
     }
@@ -150,7 +151,7 @@ class examples_test : public system_test, public ::testing::WithParamInterface<l
                                                : json::object{};
     }
 
-    // Of all statuses, all pages.
+    // Returns the tasks of all pages, with any status.
     task_table listed() const {
         const std::string query =
             "/v1/tasks?status=pending&status=completed&status=deleted&pageSize=25";
@@ -165,7 +166,7 @@ class examples_test : public system_test, public ::testing::WithParamInterface<l
         return all;
     }
 
-    // Returns when the account has a change that it did not have at `cursor`.
+    // Returns once the account has a change after `cursor`.
     void await_change_after(const std::string& cursor) const {
         json::object heard;
         do {
@@ -185,7 +186,7 @@ class examples_test : public system_test, public ::testing::WithParamInterface<l
         return at == std::string::npos ? 0 : std::stoi(metrics->body.substr(at + line.size()));
     }
 
-    // What it sends first, the server is told; before it hears what came of it, it is killed.
+    // Kills the client after its first request was sent, and before it receives the response.
     void kill_before_the_answer(const todo& client) const {
         using tcp = boost::asio::ip::tcp;
         boost::asio::io_context io;
@@ -218,7 +219,7 @@ class examples_test : public system_test, public ::testing::WithParamInterface<l
         }
     }
 
-    // SYN-1 to SYN-n, each once.
+    // The keys are SYN-1 to SYN-n, each once.
     static void expect_keys_without_a_hole(const task_table& tasks) {
         std::set<std::string> keys, wanted;
         for (const auto& [uuid, task] : tasks) keys.emplace(task.at("key").as_string());
@@ -233,14 +234,14 @@ class examples_test : public system_test, public ::testing::WithParamInterface<l
 INSTANTIATE_TEST_SUITE_P(clients, examples_test, ::testing::ValuesIn(languages),
                          [](const auto& with) { return with.param.name; });
 
-// ---- everything is killed ----
+// ---- kills ----
 
-// What was noted with exit 0, and so has to be on the server in the end.
+// Tasks added with exit status 0, which must be on the server at the end.
 struct noted {
-    std::map<std::string, std::string> description{};  // by uuid
+    std::map<std::string, std::string> description{};  // by UUID
     std::set<std::string> completed{};
     std::map<std::string, std::set<std::string>> tags{};
-    // Noted by a command that was killed: it may be there, once.
+    // Added by a command that was killed: on the server at most once.
     std::set<std::string> perhaps{};
 };
 
@@ -270,7 +271,7 @@ class crew {
     const noted& book() const { return book_; }
 
   private:
-    // With the server, or while there is none.
+    // Runs with or without a server.
     void step() {
         const int n = ++steps_;
         switch (random_() % 10) {
@@ -288,8 +289,8 @@ class crew {
 
     const todo& draw_client() { return random_() % 2 == 0 ? phone_ : laptop_; }
 
-    // So that what follows comes at any moment of what is under way; nothing is expected to have
-    // happened by its end.
+    // A random delay, so that what follows happens at any point of the work in progress; nothing is
+    // expected to have happened by its end.
     void linger(unsigned most_ms) {
         std::this_thread::sleep_for(std::chrono::microseconds(random_() % (most_ms * 1000)));
     }
@@ -310,7 +311,7 @@ class crew {
         book_.perhaps.insert(text);
     }
 
-    // One that was noted in the same folder: it is known there at any moment.
+    // A task and the folder that added it, where it is always known.
     std::optional<std::pair<const todo*, std::string>> draw_task() {
         const todo& client = draw_client();
         const auto& uuids = mine_[&client];
@@ -323,7 +324,7 @@ class crew {
         (*drawn->first)({"done", drawn->second});
         book_.completed.insert(drawn->second);
     }
-    // Of the other's tasks, too, where they are known already.
+    // Edits tasks of either folder, where they are already known.
     void edit(int n) {
         const auto drawn = draw_task();
         if (!drawn) return;
@@ -345,7 +346,7 @@ class crew {
         following_->kill();
         following_.emplace(phone_.begin({"follow"}));
     }
-    // Goes on beside the steps after it, or is killed, or waited for.
+    // The sync runs concurrently with the next steps, is killed, or is waited for.
     void sync_laptop() {
         if (syncing_) {
             if (!is_up_ || random_() % 2 == 0) syncing_->kill();
@@ -407,7 +408,7 @@ TEST_P(examples_test, what_was_noted_survives_kills_at_any_instant) {
     expect_sound();
 }
 
-// ---- one thing at a time ----
+// ---- single events ----
 
 TEST_P(examples_test, tasks_are_noted_offline_and_sent_later) {
     const todo laptop = folder("laptop");
@@ -419,7 +420,7 @@ TEST_P(examples_test, tasks_are_noted_offline_and_sent_later) {
     EXPECT_NE(before.find("First of all"), before.npos) << before;
     EXPECT_EQ(before.find("SYN-"), before.npos) << before;
 
-    process sync = laptop.begin({"sync"});  // asks in vain until there is a server
+    process sync = laptop.begin({"sync"});  // retries until there is a server
     s->start();
     EXPECT_EQ(sync.wait(patience), (exit_status{0, 0})) << sync.errors();
     EXPECT_EQ(laptop.entries("outbox"), 0u);
@@ -476,7 +477,7 @@ TEST_P(examples_test, edits_of_one_task_in_two_places_both_hold) {
     expect_same_as_the_server(laptop);
 }
 
-TEST_P(examples_test, what_is_refused_is_set_aside_and_holds_up_nothing) {
+TEST_P(examples_test, what_is_rejected_is_set_aside_and_blocks_nothing) {
     const todo laptop = folder("laptop");
     const std::string refused = laptop.add({""});
     laptop.add({"When", "--due", "soon"});
@@ -494,10 +495,10 @@ TEST_P(examples_test, what_is_refused_is_set_aside_and_holds_up_nothing) {
     laptop({"sync"});
 }
 
-TEST_P(examples_test, who_follows_sends_what_others_note_and_hears_the_rest) {
+TEST_P(examples_test, followers_send_local_changes_and_receive_the_rest) {
     const todo phone = folder("phone"), laptop = folder("laptop");
     process following = phone.begin({"follow"});
-    // Each waits for the other's change.
+    // Each client waits for the other's change.
     const std::string before = cursor_now();
     phone.add({"From the phone"});
     await_change_after(before);
@@ -509,7 +510,7 @@ TEST_P(examples_test, who_follows_sends_what_others_note_and_hears_the_rest) {
         while (const auto line = following.read_line(patience)) {
             if (line->find(part) != line->npos) return;
         }
-        ADD_FAILURE() << "not heard: " << part << following.errors();
+        ADD_FAILURE() << "change not received: " << part << following.errors();
     };
     await_line("From the laptop");
     const finished second = phone.run({"sync"});
@@ -523,8 +524,8 @@ TEST_P(examples_test, who_follows_sends_what_others_note_and_hears_the_rest) {
     expect_same_as_the_server(phone);
 }
 
-// After a backup was restored, cursors and tasks may be of a history that never was.
-TEST_P(examples_test, a_server_that_was_set_back_is_noticed) {
+// After a restore from a backup, cursors and tasks may belong to a lost history.
+TEST_P(examples_test, a_restored_server_is_noticed) {
     const todo laptop = folder("laptop");
     laptop.add({"Kept"});
     laptop({"sync"});

@@ -1,8 +1,8 @@
-// Goal: when COMMIT fails and nobody knows whether it took, the server answers so, ends with a code
-// that asks for a restart, and after it clients get their receipts by asking again. When the disk
-// is full it says so, goes on reading, starts, and recovers by itself. A read that fails is that
-// request's alone. Method: the real program with a disk whose syncs begin to fail, whose files grow
-// no more, or of which one read fails.
+// Goal: if COMMIT fails with an unknown outcome, the server responds so and exits with a status
+// that requests a restart; afterwards clients get their receipts by retrying. If the disk is full
+// the server responds so, continues to read, can start, and recovers by itself. A failed read
+// affects its own request only. Method: the real program with a disk whose syncs fail, whose files
+// cannot grow, or that fails a single read.
 
 #include "fixture.hpp"
 
@@ -15,7 +15,7 @@
 namespace callsign::testing {
 namespace {
 
-// Not under sanitizers: their runtime wants to be loaded before anything else.
+// Not with sanitizers: their runtime must be loaded first.
 #ifdef CALLSIGN_FAILING_DISK
 
 using failing_disk_test = system_test;
@@ -55,11 +55,11 @@ TEST_F(failing_disk_test, an_unknown_outcome_ends_the_process_and_the_same_key_s
     expect_sound();
 }
 
-// The kernel reports a failed sync once. One of the background must not be forgotten: the process
-// ends, the log stays, and with it all that was acknowledged.
+// The kernel reports a failed sync once. So a failed background sync must end the process and
+// preserve the WAL, with everything acknowledged.
 TEST_F(failing_disk_test, one_failed_sync_of_the_database_is_final) {
     const auto switch_file = temp_path("one-sync-fails");
-    // In the background while it serves, or as the store is closed.
+    // The sync fails in the background while the server runs, or when the store is closed.
     for (const bool closes : {false, true}) {
         const std::string name = closes ? "closes" : "serves";
         auto s = start({}, {{"LD_PRELOAD", CALLSIGN_FAILING_DISK},
@@ -100,8 +100,8 @@ TEST_F(failing_disk_test, one_failed_sync_of_the_database_is_final) {
     }
 }
 
-// Each sync that there is, of each file, failing once: the kernel reports it once. What was
-// acknowledged is there whatever becomes of the process, and that it ends is not kept quiet.
+// Fails each sync of each file once, as the kernel reports it once. Everything acknowledged
+// survives, whatever happens to the process, and an exit is reported.
 class failing_disk_one_sync : public failing_disk_test {
   protected:
     using patterns = std::vector<std::string>;
@@ -116,7 +116,7 @@ class failing_disk_one_sync : public failing_disk_test {
                 {"CALLSIGN_FAIL_ONE_SYNC", armed().string()},
                 {"CALLSIGN_STORE_MOVED_PAGES_MAX", "16"}};
     }
-    // That sync of the files whose paths match, after so many of them.
+    // Fails a sync of a file that matches, after `passing` others.
     void arm(const std::string& pattern, int passing = 0) const {
         std::ofstream(armed()) << pattern << ' ' << passing;
     }
@@ -124,7 +124,7 @@ class failing_disk_one_sync : public failing_disk_test {
     std::filesystem::path armed() const { return temp_path("one-sync-fails"); }
     std::filesystem::path log() const { return data_dir() / "callsign.sqlite3-wal"; }
 
-    // False: it was not acknowledged.
+    // Returns false if the creation was not acknowledged.
     bool create() {
         const std::string key = "key-" + std::to_string(++keys_);
         const auto made = ask(key);
@@ -150,14 +150,14 @@ class failing_disk_one_sync : public failing_disk_test {
         s_->child().signal(SIGTERM);
         expect_exit(s_->child(), 0);
     }
-    // One sentence in its log says why it ended.
+    // The log states the reason for the exit.
     void expect_said(const std::string& words) {
         const std::string log = s_->child().errors();
         const auto at = log.find(words);
         EXPECT_NE(at, log.npos) << log;
         EXPECT_EQ(log.find(words, at + 1), log.npos) << log;
     }
-    // False: it does not start, and says why.
+    // Returns false if the server does not start; the log then states why.
     bool starts() {
         try {
             s_->start();
@@ -168,7 +168,8 @@ class failing_disk_one_sync : public failing_disk_test {
             return false;
         }
     }
-    // How many failed, one a life, as it began; `prepare`: what comes before each.
+    // Fails every sync of the start in turn, one per process, and returns how many starts failed.
+    // `prepare` runs before each start.
     template <class Prepare>
     int fail_each_at_start(const std::string& pattern, const Prepare& prepare) {
         int failed = 0;
@@ -178,7 +179,7 @@ class failing_disk_one_sync : public failing_disk_test {
             const bool is_up = starts();
             if (is_up) s_->child().signal(SIGTERM);
             if (is_up && !has_struck()) return stopped_well(failed);
-            // Of those of the directory SQLite ignores some, which the store makes itself then.
+            // SQLite ignores some failed syncs of the directory; the store then repeats them.
             if (is_up && pattern != data_dir()) expect_exit(s_->child(), 70);
             if (is_up && pattern == data_dir()) expect_exit(s_->child(), 0);
             if (!is_up) ++failed;
@@ -196,7 +197,7 @@ class failing_disk_one_sync : public failing_disk_test {
     int keys_ = 0;
 };
 
-TEST_F(failing_disk_one_sync, as_it_starts_over_a_log_ends_it) {
+TEST_F(failing_disk_one_sync, as_it_starts_with_a_wal_ends_it) {
     const auto leave_a_log = [&] {
         if (s_->child().wait(0ms)) s_->start();
         expect_all_there();
@@ -225,12 +226,12 @@ TEST_F(failing_disk_one_sync, as_it_starts_with_nothing_ends_it) {
     arm("*-wal");
     remove_all();
     EXPECT_FALSE(starts());
-    s_->start();  // over what that has left
+    s_->start();  // with the files left by the failures
     stop();
     expect_sound();
 }
 
-TEST_F(failing_disk_one_sync, as_it_stops_is_said_and_leaves_the_log) {
+TEST_F(failing_disk_one_sync, as_it_stops_is_reported_and_leaves_the_wal) {
     for (const char* pattern : {"*.sqlite3", "*-wal"}) {
         int passing = 0;
         for (;; ++passing) {
@@ -253,7 +254,7 @@ TEST_F(failing_disk_one_sync, as_it_stops_is_said_and_leaves_the_log) {
     expect_sound();
 }
 
-TEST_F(failing_disk_one_sync, of_the_log_as_it_serves_ends_it) {
+TEST_F(failing_disk_one_sync, of_the_wal_as_it_serves_ends_it) {
     for (int passing = 0; passing < 4; ++passing) {
         arm("*-wal", passing);
         while (create()) ASSERT_LT(keys_, 20'000);
@@ -268,8 +269,8 @@ TEST_F(failing_disk_one_sync, of_the_log_as_it_serves_ends_it) {
     expect_sound();
 }
 
-// Before the writer has seen it.
-TEST_F(failing_disk_one_sync, of_the_database_just_before_it_is_stopped_is_said) {
+// Fails before the writer has noticed it.
+TEST_F(failing_disk_one_sync, of_the_database_just_before_it_is_stopped_is_reported) {
     arm("*.sqlite3");
     while (!has_struck() && create()) ASSERT_LT(keys_, 20'000);
     s_->child().signal(SIGTERM);
@@ -332,7 +333,7 @@ TEST_F(failing_disk_one_sync, of_a_restore_leaves_what_was_there_or_what_was_res
     expect_sound();
 }
 
-TEST_F(failing_disk_one_sync, of_a_master_key_is_said) {
+TEST_F(failing_disk_one_sync, of_a_master_key_is_reported) {
     const auto file = temp_path("key");
     const auto change = [&](const char* how) {
         return run({(programs() / "callsign").string(), "master-key", how, file.string()}, patience,
@@ -356,7 +357,7 @@ TEST_F(failing_disk_one_sync, of_a_master_key_is_said) {
     }
 }
 
-TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
+TEST_F(failing_disk_test, a_full_disk_rejects_writes_and_serves_reads) {
     const auto switch_file = temp_path("the-disk-is-full");
     const environment full{{"LD_PRELOAD", CALLSIGN_FAILING_DISK},
                            {"CALLSIGN_DISK_FULL", switch_file.string()}};
@@ -393,7 +394,7 @@ TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
 
     for (int n = 0; n < 20; ++n) receipts[n] = create(n, 2000)->body;
     std::ofstream(switch_file) << "now";
-    // The log makes room once more each time it is tried, until there is none.
+    // Attempts to write release space in the WAL, until there is none left.
     int n = 20;
     auto last_made = std::chrono::steady_clock::now();
     for (; std::chrono::steady_clock::now() - last_made < std::chrono::seconds{2}; ++n) {
@@ -408,7 +409,7 @@ TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
     s->child().signal(SIGKILL);
     s->child().wait(patience);
     s->start();
-    // A start may need the room that is kept for it, and what it leaves is for writes.
+    // A start may need the reserved space, and leaves the rest for writes.
     expect_all_there();
     s->child().signal(SIGTERM);
     expect_exit(s->child(), 0);
@@ -428,7 +429,8 @@ TEST_F(failing_disk_test, a_full_disk_refuses_writes_and_goes_on_reading) {
     expect_sound();
 }
 
-// Whoever sends requests to ready servers alone sends none any more: it has to find out by itself.
+// A load balancer sends no requests to a server that is not ready, so the server must detect the
+// recovery itself.
 TEST_F(failing_disk_test, a_server_on_a_full_disk_is_not_ready_until_there_is_room) {
     const auto switch_file = temp_path("the-disk-is-full");
     auto s = start(
@@ -456,7 +458,7 @@ TEST_F(failing_disk_test, a_server_on_a_full_disk_is_not_ready_until_there_is_ro
     EXPECT_NE(refused->body.find("The disk is full."), std::string::npos) << refused->body;
     await_line(s->child(), "error write-refused reason=disk-full");
     EXPECT_EQ(client.get("/livez")->status, 200u);
-    // Long enough for proofs, all of which fail.
+    // Long enough for several tests of whether writes succeed; all fail.
     const auto until = std::chrono::steady_clock::now() + 3s;
     while (std::chrono::steady_clock::now() < until) ASSERT_EQ(ready(), 503u);
     EXPECT_NE(client.get("/metrics")->body.find("callsign_ready 0\n"), std::string::npos);
@@ -479,7 +481,7 @@ TEST_F(failing_disk_test, one_failed_read_is_of_one_request_alone) {
                         {"CALLSIGN_FAIL_ONE_READ", switch_file.string()},
                         {"CALLSIGN_STORE_CACHE_BYTES", "1MiB"}});
     const std::string token = make_account(*s, "home2", "DSK");
-    // More than the cache holds: none of it is there when it is asked for.
+    // More than the cache can hold, so that reads go to the disk.
     constexpr int tasks = 30;
     const std::string large = R"({"description":")" + std::string(60'000, 'x') + R"("})";
     const auto make = [&](int n) {
@@ -489,7 +491,7 @@ TEST_F(failing_disk_test, one_failed_read_is_of_one_request_alone) {
     for (int n = 0; n < tasks; ++n) ASSERT_EQ(make(n)->status, 201u);
     s->child().signal(SIGTERM);
     expect_exit(s->child(), 0);
-    s->start();  // it has all of it in the database, and nothing in its log
+    s->start();  // all data is in the database, and the WAL is empty
     const auto ask = [&](const char* method) {
         const std::string_view body =
             method == std::string_view("PATCH") ? R"({"project":"p"})" : "";
@@ -508,7 +510,7 @@ TEST_F(failing_disk_test, one_failed_read_is_of_one_request_alone) {
         EXPECT_EQ(ask(method), 503u) << method;
         std::filesystem::remove(switch_file);
         await_line(s->child(), "error the disk cannot be read");
-        EXPECT_EQ(ask(method), 200u) << "the disk is well";
+        EXPECT_EQ(ask(method), 200u) << "the disk is intact";
         EXPECT_EQ(http_client(s->port(), token).get("/readyz")->status, 200u);
     }
     s->child().signal(SIGTERM);

@@ -1,11 +1,11 @@
-// Goal: a follower skips nothing and hears nothing twice, however many write and read at once, and
-// whatever happens to the server. Polling by a version that is given before its transaction commits
-// loses the slower of two writers; here a change has its seq in the transaction that makes it.
+// Goal: a follower receives each change exactly once, however many clients write and read
+// concurrently, and whatever happens to the server. Polling by a version assigned before its
+// transaction commits would lose the slower of two concurrent writes; here a change gets its seq in
+// its own transaction.
 //
-// Method: a thousand writers and followers (polls, streams, sockets) of several accounts at once,
-// while the server is killed at random and started again. Each follower holds each change against
-// the one before it: its account's seqs, one after the other, without a hole. CALLSIGN_SYSTEM_SEED
-// draws the moments.
+// Method: many concurrent writers and followers (long polls, event streams, WebSockets) of several
+// accounts, while the server is killed at random and restarted. Each follower verifies that its
+// account's seqs are contiguous. CALLSIGN_SYSTEM_SEED determines the moments.
 
 #include "fixture.hpp"
 #include "support/feed_client.hpp"
@@ -27,14 +27,14 @@ namespace asio = boost::asio;
 using asio::awaitable;
 
 constexpr int accounts = 4;
-// Under a sanitizer, where each takes ten times as long, the presets say a tenth.
+// With a sanitizer, which is ten times slower, the presets set a tenth of this.
 const int crowd_size = static_cast<int>(setting("CALLSIGN_FEED_CROWD").value_or(300));
 const int writers = crowd_size * 2 / 5;
 const int followers = crowd_size - writers;
 constexpr int creations_each = 10;
 constexpr int kills = 8;
 
-// Files its tasks, and changes each once, asking again until it knows.
+// Creates its tasks and changes each once, and retries until the outcome is known.
 class writer {
   public:
     writer(feed_account account, int number) : account_(std::move(account)), number_(number) {}
@@ -116,7 +116,7 @@ TEST_F(feed_test, a_crowd_sees_each_change_once_and_in_order_across_kills) {
                        : n % 3 == 1 ? client.stream()
                                     : client.talk(),
                        [&, n](const std::exception_ptr& e) {
-                           if (e) books[n].refuse("it threw");
+                           if (e) books[n].refuse("an exception");
                            ++ended;
                            ended.notify_all();
                        });
@@ -153,7 +153,7 @@ TEST_F(feed_test, a_crowd_sees_each_change_once_and_in_order_across_kills) {
     expect_sound();
 }
 
-TEST_F(feed_test, a_server_that_stops_tells_its_followers) {
+TEST_F(feed_test, a_server_that_stops_notifies_its_followers) {
     auto s = start();
     const std::string token = make_account(*s, "board", "SYN");
     http_client client(s->port(), token);
@@ -165,7 +165,7 @@ TEST_F(feed_test, a_server_that_stops_tells_its_followers) {
             asking.get("/metrics")->body.find("\ncallsign_followers 1\n") != std::string::npos;
     }
     s->child().signal(SIGTERM);
-    // The answer comes to its end, as a chunked one does.
+    // The chunked response ends regularly.
     const auto whole = client.receive();
     ASSERT_TRUE(whole);
     EXPECT_NE(whole->body.find("event: end\ndata: {"), std::string::npos);
@@ -173,8 +173,8 @@ TEST_F(feed_test, a_server_that_stops_tells_its_followers) {
     expect_exit(s->child(), 0);
 }
 
-// Two of another history have the same seqs, and do not go on from each other's cursors.
-TEST_F(feed_test, a_store_that_was_set_back_is_noticed) {
+// Two different histories have the same seqs; their cursors are not interchangeable.
+TEST_F(feed_test, a_restored_store_is_noticed) {
     auto s = start();
     const std::string token = make_account(*s, "board", "SYN");
     const auto create = [&](const std::string& key) {

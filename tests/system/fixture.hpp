@@ -1,6 +1,6 @@
 #pragma once
-// What every system test has: the real programs, a data directory of its own, and short words for
-// starting a server and asking it things. Nothing here knows how the programs are built inside.
+// Fixture of the system tests: the real programs, a separate data directory, and helpers to start a
+// server and send requests. Independent of the programs' internals.
 
 #include "support/http_client.hpp"
 #include "support/process.hpp"
@@ -26,12 +26,12 @@ namespace callsign::testing {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
-// For waits that end early when all is well: an event that takes this long is not coming.
+// Timeout of waits that normally end early.
 inline constexpr milliseconds patience = 60s;
 
 class system_test : public ::testing::Test {
   protected:
-    // Where callsignd and callsign are; the variable lets the same tests try another build.
+    // The directory of callsignd and callsign; the variable selects another build.
     static std::filesystem::path programs() {
         const char* other = std::getenv("CALLSIGN_PROGRAM_DIR");
         return other != nullptr ? other : CALLSIGN_BUILD_DIR;
@@ -47,14 +47,14 @@ class system_test : public ::testing::Test {
             server::options{programs(), data_dir(), std::move(flags), std::move(env)});
     }
 
-    // The command line on this test's data directory, with --json.
+    // Runs the command line on this test's data directory, with --json.
     finished callsign(std::vector<std::string> words) const {
         words.insert(words.begin(), (programs() / "callsign").string());
         words.insert(words.end(), {"--data-dir", data_dir().string(), "--json"});
         return run(words, patience);
     }
 
-    // The object it printed; fails the test if it did not end well.
+    // Returns the JSON object that the command printed; fails the test if the command failed.
     json::object ask_callsign(const std::vector<std::string>& words) const {
         const finished done = callsign(words);
         EXPECT_EQ(done.status, (exit_status{0, 0})) << done.err;
@@ -64,14 +64,14 @@ class system_test : public ::testing::Test {
         return printed.is_object() ? printed.as_object() : json::object{};
     }
 
-    // A new account; its write token.
+    // Creates an account and returns a write token.
     static std::string make_account(const server& s, const std::string& name,
                                     const std::string& prefix) {
         http_client as_operator(s.port(), s.admin_token());
         const json::object wanted{{"name", name}, {"prefix", prefix}};
         const auto made = as_operator.post_json("/v1/admin/accounts", json::serialize(wanted));
         if (!made || made->status != 201) {
-            ADD_FAILURE() << "no account: " << (made ? made->body : "no answer");
+            ADD_FAILURE() << "account not created: " << (made ? made->body : "no response");
             return {};
         }
         return std::string(json::parse(made->body).at("token").as_string());
@@ -82,8 +82,8 @@ class system_test : public ::testing::Test {
         EXPECT_TRUE(report.contains("ok") && report.at("ok") == true) << json::serialize(report);
     }
 
-    // What the child has logged once it has said a whole line with these words, which it has to; it
-    // writes a line a moment after what the line tells of.
+    // Returns the child's log once it contains a complete line with these words; fails the test on
+    // a timeout. Log lines follow the event they report with a short delay.
     static std::string await_line(const process& child, std::string_view words) {
         const auto deadline = std::chrono::steady_clock::now() + patience;
         for (;;) {
@@ -91,7 +91,7 @@ class system_test : public ::testing::Test {
             const std::size_t said = log.find(words);
             if (said != log.npos && log.find('\n', said + words.size() - 1) != log.npos) return log;
             if (std::chrono::steady_clock::now() > deadline) {
-                ADD_FAILURE() << "not said: " << words << "\n" << log;
+                ADD_FAILURE() << "not logged: " << words << "\n" << log;
                 return log;
             }
             std::this_thread::yield();

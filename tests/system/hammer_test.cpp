@@ -1,10 +1,10 @@
-// Goal: Taskwarriors that edit the same tasks, write more than a version takes, and sync at the
-// same moment, while answers are lost and the server is killed, end with the same tasks, and
-// nothing that one of them wrote is missing. Method: the real programs behind a proxy that cuts
-// connections off; then the faults stop, all sync, and are compared. Accounts of three kinds:
-// managed, opaque, and with the rules of TaskChampion's reference server alone, which are an opaque
-// account's without the turnstile. Where devices cannot be told apart changes get lost; how many is
-// counted, for docs/architecture.md.
+// Goal: Taskwarriors that edit the same tasks, write more than fits into a version, and sync
+// concurrently, while responses are lost and the server is killed, converge, and lose nothing that
+// one of them wrote. Method: the real programs behind a proxy that cuts connections; then the
+// faults end, all replicas sync, and are compared. There are three kinds of accounts: managed,
+// opaque, and opaque without the turnstile, that is with the rules of TaskChampion's reference
+// server. Where the server cannot distinguish devices, changes do get lost; the test counts them
+// for docs/architecture.md.
 
 #include "support/recording_proxy.hpp"
 #include "support/setting.hpp"
@@ -19,10 +19,10 @@
 namespace callsign::testing {
 namespace {
 
-// Each seed is a run on an account of its own. Without the setting there is one short one.
+// Each seed is a run with a separate account. Without the setting there is one short run.
 const auto seeds_wanted = setting("CALLSIGN_HAMMER_SEEDS");
 const bool is_long = seeds_wanted.has_value();
-// How often one writes more than a version takes.
+// Percentage of edits that exceed the size of a version.
 const int much_in_hundred = static_cast<int>(setting("CALLSIGN_HAMMER_MUCH").value_or(33));
 const int editors = is_long ? 5 : 3;
 const int edit_rounds = is_long ? 4 : 2;
@@ -30,10 +30,10 @@ constexpr int contested_tasks = 6;
 constexpr std::size_t shared_text_bytes = 60'000;
 constexpr std::size_t new_text_bytes = 9'900;
 constexpr int cuts_in_hundred = 5;
-// A sync that is answered 503 is done again.
+// A sync that gets 503 is retried.
 constexpr int quiet_syncs_max = 5;
 
-// An attribute that one replica alone writes, once.
+// An attribute that is written once, by one replica.
 std::string own_attribute(int who, int round, char which) {
     return "by" + std::to_string(who) + "r" + std::to_string(round) + which;
 }
@@ -41,7 +41,7 @@ std::string own_attribute(int who, int round, char which) {
 // By task and attribute.
 using own_values = std::map<std::pair<std::string, std::string>, std::string>;
 
-// One of those who edit, and what nobody else may overwrite.
+// An editing replica, and the values that no other replica overwrites.
 struct editor {
     std::unique_ptr<taskwarrior> replica;
     std::mt19937_64 chance{};
@@ -108,12 +108,12 @@ std::string shortened(const std::string& text) {
                : text.substr(0, shown) + "... " + std::to_string(text.size()) + " bytes";
 }
 
-// What went wrong in one run.
+// The result of one run.
 struct outcome {
-    int written = 0;    // values of a replica's own
-    int missing = 0;    // of them, those that one of the others lacks
-    int differing = 0;  // tasks of a replica, or over REST, that are not as a new replica has them
-    int passes = 0;     // quiet syncs of each
+    int written = 0;    // values that one replica alone wrote
+    int missing = 0;    // of these, values that some replica lacks
+    int differing = 0;  // tasks of a replica or of REST that differ from a new replica's
+    int passes = 0;     // final syncs of each replica
     std::string words{};
 
     bool says_as(const outcome& other) const {
@@ -150,7 +150,7 @@ class hammer_test : public managed_test {
   protected:
     enum class server_rules { managed, opaque, reference };
 
-    // How many runs ended apart.
+    // Returns the number of runs that diverged.
     int hammer(server_rules what) {
         std::vector<std::string> flags;
         if (what == server_rules::reference) {
@@ -231,15 +231,15 @@ class hammer_test : public managed_test {
         }
     }
 
-    // In each round all write something, and then all sync. Many a sync is cut off; some are begun
-    // again at once. In every other round the server is killed.
+    // In each round all replicas write, and then all sync. Many syncs are cut off; some are retried
+    // at once. In every other round the server is killed.
     void make_trouble(std::vector<editor>& all, std::mt19937_64& chance) {
         using moment = recording_proxy::moment;
         constexpr moment moments[] = {moment::arrived, moment::sent, moment::answered};
         for (int round = 0; round < edit_rounds; ++round) {
             std::atomic<bool> is_killed = false, is_done = false;
             std::counting_semaphore<> happened(0);
-            // It ends before what a kill uses.
+            // Destroyed before the objects that the kill uses.
             recording_proxy proxy(s->port());
             proxy.cut_off_some(chance(), cuts_in_hundred);
             for (const editor& each : all) each.replica->move_to(proxy.port());
@@ -284,7 +284,7 @@ class hammer_test : public managed_test {
         for (std::thread& t : threads) t.join();
     }
 
-    // The task as the server has it.
+    // Returns the task as REST shows it.
     std::optional<plain_task> rest_of(const std::string& its_token, const std::string& uuid) const {
         http_client asking(s->port(), its_token);
         const auto shown = asking.get("/v1/tasks/" + uuid);
@@ -292,7 +292,8 @@ class hammer_test : public managed_test {
         return plain_answer(json::parse(shown->body).as_object());
     }
 
-    // All sync in quiet: twice, and again while one is told to or they differ.
+    // Syncs all replicas without faults: twice, and again while a sync fails or the replicas
+    // differ.
     template <class Others>
     static outcome settle(std::vector<editor>& all, const taskwarrior& newcomer,
                           const Others& others) {
@@ -356,7 +357,7 @@ class hammer_test : public managed_test {
         }
     }
 
-    // To look at: what the replicas and the server have on disk.
+    // Keeps the data of replicas and server for inspection.
     void keep(server_rules what, std::uint64_t seed, const std::vector<editor>& all,
               const taskwarrior& newcomer) {
         const char* const where = std::getenv("CALLSIGN_HAMMER_KEEP");
@@ -387,7 +388,7 @@ TEST_F(hammer_test, a_managed_account_loses_nothing) {
     EXPECT_EQ(hammer(server_rules::managed), 0);
 }
 
-// These two count.
+// These two tests only count losses.
 TEST_F(hammer_test, an_opaque_account) {
     if (!is_long) GTEST_SKIP() << "Set CALLSIGN_HAMMER_SEEDS to count what it loses.";
     hammer(server_rules::opaque);

@@ -1,7 +1,6 @@
-// Goal: the tasks of an opaque account get keys too, each its own on all replicas, and none is lost
-// or held up while there is no server. Method: the real programs, with the hooks that `callsign
-// hook install` writes, and a server that is killed or stopped in between. Skipped without a real
-// Taskwarrior.
+// Goal: tasks of an opaque account get unique keys on all replicas, and no task is lost or delayed
+// while there is no server. Method: the real programs, with the hooks written by `callsign hook
+// install`, and a server that is killed or stopped at times. Skipped without a real Taskwarrior.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -18,7 +17,7 @@ constexpr const char* hook_client = "5a0c6c8e-6d0e-4a8b-9a55-0f1c6f0e7d11";
 
 class hook_test : public with_taskwarrior<system_test> {
   protected:
-    // A server, and on it an account whose tasks nobody there can read.
+    // Starts a server with an opaque account.
     void begin() {
         s = start();
         const json::object made = ask_callsign({"account", "create", "vault", "--prefix", "SEC",
@@ -42,7 +41,7 @@ class hook_test : public with_taskwarrior<system_test> {
         return run(words, patience,
                    {{"TASKRC", (data.parent_path() / "taskrc").string()}, {"TASKDATA", ""}});
     }
-    // What a hook waits for an answer is long enough for the slowest build, unless the test says.
+    // The hook's default timeout here suffices for the slowest build.
     void install(const taskwarrior& replica, const std::string& timeout = "60s") const {
         expect_done(
             hook(replica, {"install", "--url", "http://127.0.0.1:" + std::to_string(s->port()),
@@ -74,7 +73,7 @@ class hook_test : public with_taskwarrior<system_test> {
         }
         return "no task";
     }
-    // How often each is there; of the values an attribute has.
+    // Counts the tasks for each value of an attribute.
     static std::map<std::string, int> times(const task_table& tasks, std::string_view attribute) {
         std::map<std::string, int> all;
         for (const auto& [uuid, task] : tasks) ++all[text_in(task, attribute)];
@@ -99,7 +98,7 @@ TEST_F(hook_test, tasks_of_an_opaque_account_have_keys_with_and_without_a_server
         descriptions[description] = 1;
     };
 
-    // What Taskwarrior does not know either, and what needs escapes.
+    // An attribute that Taskwarrior does not know, and characters that need escapes.
     const json::object odd{{"uuid", "5a000000-0000-4000-8000-000000000001"},
                            {"description", "One \"quoted\" back\\slash / \xC3\xBCnder }{"},
                            {"entry", "20261101T080000Z"},
@@ -125,7 +124,7 @@ TEST_F(hook_test, tasks_of_an_opaque_account_have_keys_with_and_without_a_server
     for (const char* const each : {"Three", "Four", "Five"}) added(*laptop, each);
     added(*phone, "Six");
     added(*phone, "In the hall", {"project:house"});
-    // A copy would have the key of what it was copied from.
+    // A duplicate would inherit the key.
     expect_done((*phone)({"description:Two", "duplicate", "description:Seven"}));
     descriptions["Seven"] = 1;
     EXPECT_EQ(key_of(*phone, "Seven"), "");
@@ -149,14 +148,14 @@ TEST_F(hook_test, tasks_of_an_opaque_account_have_keys_with_and_without_a_server
     const task_table tasks = tasks_of(*laptop);
     EXPECT_EQ(differences(tasks, tasks_of(*phone)), "");
     EXPECT_EQ(times(tasks, "description"), descriptions);
-    std::map<std::string, int> keys{{"", 1}, {"DOOR-1", 1}, {"DOOR-2", 1}};  // "": of the deleted
+    std::map<std::string, int> keys{{"", 1}, {"DOOR-1", 1}, {"DOOR-2", 1}};  // "": the deleted one
     for (int n = 1; n <= 7; ++n) keys["SEC-" + std::to_string(n)] = 1;
     EXPECT_EQ(times(tasks, "key"), keys);
     expect_sound();
 }
 
-// A server that takes connections and says nothing: waiting for it would be for ever.
-TEST_F(hook_test, a_silent_server_holds_nobody_up) {
+// The server accepts connections and never responds.
+TEST_F(hook_test, a_silent_server_delays_no_command) {
     begin();
     const auto laptop = make_replica();
     install(*laptop, "500ms");
@@ -171,7 +170,7 @@ TEST_F(hook_test, a_silent_server_holds_nobody_up) {
     expect_sound();
 }
 
-// What was there before the hooks, or comes from where there are none.
+// Tasks created before the installation of the hooks, or by replicas without hooks.
 TEST_F(hook_test, all_others_get_their_keys_when_asked_for) {
     begin();
     const auto laptop = make_replica();
@@ -181,7 +180,7 @@ TEST_F(hook_test, all_others_get_their_keys_when_asked_for) {
     expect_done(phone->sync());
     expect_done(laptop->sync());
     install(*laptop);
-    // Each of these is a task of its own, with all that the first one has.
+    // Recurring instances are tasks of their own, with copied attributes.
     add(*laptop, {"Again", "due:yesterday", "until:today+2d", "recur:daily"});
     expect_done((*laptop)({"list"}));
     EXPECT_EQ(json::serialize(catch_up(*laptop, {"--all"})), R"({"set":2,"gone":0,"waiting":0})");
@@ -189,7 +188,7 @@ TEST_F(hook_test, all_others_get_their_keys_when_asked_for) {
     EXPECT_FALSE(keys.contains(""));
     for (const auto& [key, count] : keys) EXPECT_EQ(count, 1) << key;
     EXPECT_GE(keys.size(), 4u);
-    // In the order they were made.
+    // In the order of creation.
     const std::string last = "SEC-" + std::to_string(keys.size());
     EXPECT_EQ(key_of(*laptop, "Old"), last);
     expect_done(laptop->sync());

@@ -1,5 +1,5 @@
-// Goal: whoever has tasks in a Taskwarrior takes them into an account and goes on with them there,
-// on any device. Method: the real programs, with a real Taskwarrior's export where there is one.
+// Goal: users can import the tasks of a Taskwarrior into an account and continue with them on any
+// device. Method: the real programs, with an export of a real Taskwarrior if there is one.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -16,7 +16,7 @@ class import_test : public system_test {
     void write(const std::string& text) const { std::ofstream(file()) << text; }
     std::string file() const { return temp_path("export.json").string(); }
 
-    // Tasks, imported, there already.
+    // Counts: tasks, imported, already present.
     counts import_into(const std::string& account) const {
         const json::object done =
             ask_callsign({"import", "taskwarrior", file(), "--account", account});
@@ -48,7 +48,7 @@ TEST_F(import_test, an_export_is_taken_once_whatever_comes_between) {
     expect_sound();
 }
 
-TEST_F(import_test, a_faulty_export_and_an_opaque_account_are_refused) {
+TEST_F(import_test, an_invalid_export_and_an_opaque_account_are_rejected) {
     auto s = start();
     const std::string token = make_account(*s, "ops", "OPS");
     ask_callsign({"account", "create", "desk", "--prefix", "DESK", "--opaque"});
@@ -66,12 +66,12 @@ TEST_F(import_test, a_faulty_export_and_an_opaque_account_are_refused) {
     EXPECT_NE(refused.err.find("account-opaque"), std::string::npos) << refused.err;
 }
 
-TEST_F(import_test, keys_are_all_kept_or_nothing_is_taken) {
+TEST_F(import_test, keys_are_all_kept_or_nothing_is_imported) {
     auto s = start();
     const std::string token = make_account(*s, "ops", "TASK");
     std::string text;
     for (int n = 1; n <= 20; ++n) {
-        // The later ones are older: they were made on a device that synced later.
+        // Later tasks in the file are older: a device that synced later created them.
         text += R"({"uuid":"11111111-2222-4333-8444-)" + std::to_string(100'000'000'000 + n) +
                 R"(","description":"Task )" + std::to_string(n) + R"(","key":"SYN-)" +
                 std::to_string(n) + R"(","entry":"202610)" + std::to_string(31 - n) +
@@ -103,7 +103,7 @@ TEST_F(import_test, keys_are_all_kept_or_nothing_is_taken) {
 
 class import_from_taskwarrior_test : public with_taskwarrior<import_test> {
   protected:
-    // By uuid, without what a Taskwarrior makes up for itself, and without the key.
+    // By UUID, without the key and attributes that differ between replicas.
     static std::map<std::string, std::map<std::string, std::string>> tasks_of(
         const taskwarrior& device) {
         std::map<std::string, std::map<std::string, std::string>> tasks;
@@ -128,7 +128,7 @@ TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_
     ask_callsign({"master-key", "new", key_file});
     auto s = start({}, {{"CALLSIGN_SECRETS_MASTER_KEY_FILE", key_file}});
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
-    // It has its tasks from before there was a server.
+    // It has tasks from before the server existed.
     const taskwarrior old = add_device(*s, "old");
     expect_done(old({"add", "First", "entry:yesterday", "+loud", "+home", "project:house.garden",
                      "priority:H"}));
@@ -141,7 +141,7 @@ TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_
     expect_done(old({"1", "annotate", "said it"}));
     expect_done(old({"1", "start"}));
     expect_done(old({"/Over/", "done"}));
-    old({"list"});  // makes the first of the recurring ones
+    old({"list"});  // creates the first recurring instances
     write(old({"rc.uda.estimate.type=numeric", "export"}).out);
     const auto before = tasks_of(old);
     const auto n = static_cast<std::int64_t>(before.size());
@@ -156,7 +156,7 @@ TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_
     const std::string first = fresh({"key.is:OPS-1", "export"}).out;
     EXPECT_NE(first.find("\"First\""), std::string::npos) << first;
 
-    // The old one syncs too, and both agree; a further import has nothing to add.
+    // The old device syncs too, and both converge; another import adds nothing.
     expect_done(old.sync());
     EXPECT_EQ(tasks_of(old), before);
     expect_done(old({"key.is:OPS-1", "modify", "-loud", "+quiet"}));
@@ -168,7 +168,7 @@ TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_
     expect_sound();
 }
 
-// What a sync that was cut off has left: the creation, and nothing of the rest.
+// An interrupted sync has left tasks with a creation only.
 TEST_F(import_from_taskwarrior_test, the_devices_export_completes_what_a_cut_sync_left) {
     const std::string key_file = temp_path("master.key").string();
     ask_callsign({"master-key", "new", key_file});
@@ -189,7 +189,7 @@ TEST_F(import_from_taskwarrior_test, the_devices_export_completes_what_a_cut_syn
                                           R"({"tasks":[{"uuid":")" + torn + R"("}]})");
     ASSERT_TRUE(made && made->status == 200u);
 
-    EXPECT_FALSE(ask_callsign({"check"}).contains("incomplete")) << "it may be in a sync";
+    EXPECT_FALSE(ask_callsign({"check"}).contains("incomplete")) << "a sync may be in progress";
     write(device.exported());
     const json::object done = ask_callsign({"import", "taskwarrior", file(), "--account", "ops"});
     EXPECT_EQ(done.at("completed").to_number<int>(), 1);

@@ -1,7 +1,7 @@
-// Goal: what was acknowledged survives SIGKILL at any instant, and a key makes one task whatever
-// its clients do. Method: pairs of twins (twins.hpp) file tasks and retry until they know, while
-// the server is killed at random and started again. CALLSIGN_SYSTEM_ROUNDS sets how often it is
-// killed, CALLSIGN_SYSTEM_SEED which keys and moments are drawn.
+// Goal: acknowledged tasks survive SIGKILL at any instant, and a key creates one task whatever its
+// clients do. Method: pairs of twins (twins.hpp) create tasks and retry until the outcome is known,
+// while the server is killed at random and restarted. CALLSIGN_SYSTEM_ROUNDS sets the number of
+// kills, CALLSIGN_SYSTEM_SEED determines keys and moments.
 
 #include "support/setting.hpp"
 #include "twins.hpp"
@@ -32,8 +32,8 @@ TEST_F(kill_test, what_was_acknowledged_survives_kills_at_any_instant) {
     std::mt19937_64 random(seed);
     for (std::uint64_t round = 0; round < rounds; ++round) {
         all.book.await(all.book.acknowledged() + 1 + random() % 300);
-        // So that a kill does not always follow an answer; the length of the pause is drawn, and
-        // nothing is expected to have happened by its end.
+        // A random delay, so that a kill does not always follow a response; nothing is expected to
+        // have happened by its end.
         std::this_thread::sleep_for(std::chrono::microseconds(random() % 10'000));
         s->child().kill();
         s->start();
@@ -54,8 +54,8 @@ TEST_F(kill_test, a_key_whose_client_went_away_is_finished_by_its_retry) {
     const std::string token = make_account(*s, "solo", "SYN");
     const creation c{"left-behind", R"({"description":"Sent, and never waited for"})"};
     for (int i = 0; i < 20; ++i) {
-        // The whole request goes out, and the server dies before or after taking it: either way
-        // there is one task in the end.
+        // The whole request is sent, and the server dies before or after receiving it: in either
+        // case there is one task at the end.
         http_client sender(s->port(), token);
         ASSERT_TRUE(sender.send("POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
                                 token + "\r\nContent-Type: application/json\r\n" +
@@ -67,7 +67,7 @@ TEST_F(kill_test, a_key_whose_client_went_away_is_finished_by_its_retry) {
         retrying_client again(s->port(), token, 1);
         const auto answer =
             again.create(c.key + std::to_string(i), c.body, give_up_after(patience));
-        ASSERT_TRUE(answer.has_value()) << "no definite answer";
+        ASSERT_TRUE(answer.has_value()) << "no definite response";
         ASSERT_EQ(answer->status, 201u) << answer->body;
         EXPECT_EQ(json::parse(answer->body).at("number").to_number<int>(), i + 1);
     }

@@ -1,5 +1,5 @@
-// Goal: a rude client harms itself alone. Method: raw bytes at a real server with small limits, and
-// a polite client beside them that must not notice.
+// Goal: a misbehaving client harms no other client. Method: raw bytes sent to a real server with
+// small limits, and a well-behaved client that must not be affected.
 
 #include "fixture.hpp"
 
@@ -11,7 +11,7 @@
 namespace callsign::testing {
 namespace {
 
-// A sanitizer's memory is not the server's.
+// With a sanitizer, memory usage is not the server's own.
 #if defined(__SANITIZE_ADDRESS__) || defined(_GLIBCXX_TSAN)
 constexpr bool memory_is_its_own = false;
 #else
@@ -27,7 +27,7 @@ class limits_test : public system_test {
         EXPECT_EQ(answer->status, 200u);
     }
 
-    // The most memory the server has had, in MiB.
+    // The server's peak memory usage, in MiB.
     static long peak_of(server& s) {
         std::ifstream status("/proc/" + std::to_string(s.child().id()) + "/status");
         for (std::string line; std::getline(status, line);) {
@@ -42,8 +42,8 @@ class limits_test : public system_test {
                std::to_string(bytes) + "\r\n\r\n";
     }
 
-    // Sends `step` again and again until the server has had enough, or `most` times. Between two
-    // of them it waits for as long as the client's deadline says. How many it took.
+    // Sends `step` repeatedly until the server closes the connection, or `most` times, with pauses
+    // of the client's deadline. Returns the number of steps.
     static int drip(http_client& c, std::string_view step, int most) {
         int steps = 0;
         while (steps < most && !c.closed_by_server() && c.send(step)) ++steps;
@@ -51,7 +51,7 @@ class limits_test : public system_test {
     }
 };
 
-TEST_F(limits_test, too_large_a_header_is_refused) {
+TEST_F(limits_test, too_large_a_header_is_rejected) {
     auto s = start();
     const std::string token = make_account(*s, "polite", "SYN");
     http_client rude(s->port());
@@ -65,11 +65,11 @@ TEST_F(limits_test, too_large_a_header_is_refused) {
     expect_served(*s, token);
 }
 
-TEST_F(limits_test, too_large_a_body_is_refused_before_it_is_sent) {
+TEST_F(limits_test, too_large_a_body_is_rejected_before_it_is_sent) {
     auto s = start();
     const std::string token = make_account(*s, "polite", "SYN");
     http_client rude(s->port());
-    // Its length alone is enough: nothing of the body follows.
+    // The announced length suffices: nothing of the body follows.
     rude.send("POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token +
               "\r\nContent-Type: application/json\r\nIdempotency-Key: \"large\"\r\n" +
               "Content-Length: 2000000\r\n\r\n");
@@ -79,7 +79,7 @@ TEST_F(limits_test, too_large_a_body_is_refused_before_it_is_sent) {
     expect_served(*s, token);
 }
 
-TEST_F(limits_test, a_body_without_end_is_refused) {
+TEST_F(limits_test, a_body_without_end_is_rejected) {
     auto s = start({}, {{"CALLSIGN_HTTP_BODY_BYTES_MAX", "16KiB"}});
     const std::string token = make_account(*s, "polite", "SYN");
     http_client rude(s->port());
@@ -110,8 +110,8 @@ TEST_F(limits_test, a_body_in_pieces_ends_no_process) {
     }
 }
 
-// Without the header nobody would have been let in: a field behind the body says nothing.
-TEST_F(limits_test, a_trailer_gives_nobody_a_token) {
+// A trailer field cannot replace the Authorization header.
+TEST_F(limits_test, a_trailer_is_no_authentication) {
     auto s = start();
     const std::string token = make_account(*s, "polite", "SYN");
     http_client rude(s->port());
@@ -125,8 +125,8 @@ TEST_F(limits_test, a_trailer_gives_nobody_a_token) {
     EXPECT_EQ(answer->status, 401u);
 }
 
-// Before there is any memory for it, and before it is asked for.
-TEST_F(limits_test, a_body_that_may_not_come_is_refused_at_its_header) {
+// Before memory is allocated, and before 100 Continue.
+TEST_F(limits_test, an_inadmissible_body_is_rejected_at_its_header) {
     auto s = start();
     for (const char* fields :
          {"POST /v1/tasks HTTP/1.1\r\nContent-Type: application/json\r\n",
@@ -145,8 +145,8 @@ TEST_F(limits_test, a_body_that_may_not_come_is_refused_at_its_header) {
     }
 }
 
-// Bodies that never end, from strangers and from somebody: the first cost nothing, the others what
-// the configuration says, and then they are told to come again.
+// Unfinished bodies, from anonymous clients and from an account: the former cost no memory, the
+// latter at most the configured limit; further requests get 503.
 TEST_F(limits_test, unfinished_bodies_cost_what_is_configured) {
     auto s = start({}, {{"CALLSIGN_HTTP_BODIES_BYTES_MAX", "48MiB"},
                         {"CALLSIGN_HTTP_ACCOUNT_BODIES_BYTES_MAX", "32MiB"},
@@ -161,7 +161,7 @@ TEST_F(limits_test, unfinished_bodies_cost_what_is_configured) {
     for (int i = 0; i < 100; ++i) {
         http_client& c = strangers.emplace_back(s->port());
         ASSERT_TRUE(c.send(announcing("cs_nobody", 1'000'000)));
-        c.send(most);  // which may meet a closed door
+        c.send(most);  // may fail: the server has closed the connection
     }
     if (memory_is_its_own) {
         EXPECT_LT(peak_of(*s) - before, 16);
@@ -181,7 +181,7 @@ TEST_F(limits_test, unfinished_bodies_cost_what_is_configured) {
     if (memory_is_its_own) {
         EXPECT_LT(peak_of(*s) - before, 48 + 64);
     }
-    // Others have their part.
+    // Other accounts have their share.
     http_client polite(s->port(), other);
     const auto made = polite.post_json("/v1/tasks", R"({"description":"x"})", "k");
     ASSERT_TRUE(made.has_value());
@@ -231,7 +231,7 @@ TEST_F(limits_test, an_idle_connection_is_closed) {
     EXPECT_TRUE(quiet.closed_by_server());
 }
 
-TEST_F(limits_test, the_connection_idle_longest_makes_room) {
+TEST_F(limits_test, the_longest_idle_connection_is_evicted) {
     auto s = start({}, {{"CALLSIGN_HTTP_CONNECTIONS_MAX", "4"}});
     std::list<http_client> idle;
     for (int i = 0; i < 4; ++i) ASSERT_TRUE(idle.emplace_back(s->port()).get("/livez"));
@@ -243,7 +243,7 @@ TEST_F(limits_test, the_connection_idle_longest_makes_room) {
     EXPECT_TRUE(idle.back().get("/livez"));
 }
 
-TEST_F(limits_test, connections_beyond_the_bound_are_told_so) {
+TEST_F(limits_test, connections_beyond_the_limit_get_503) {
     auto s = start({}, {{"CALLSIGN_HTTP_CONNECTIONS_MAX", "4"}});
     const std::string token = make_account(*s, "polite", "SYN");
     std::list<http_client> at_work;
@@ -262,7 +262,7 @@ TEST_F(limits_test, connections_beyond_the_bound_are_told_so) {
     EXPECT_EQ(answer->status, 503u);
     EXPECT_NE(answer->header("Retry-After"), "");
 
-    // One that leaves makes room; the server sees it go in its own time.
+    // A connection that closes frees its place; the server notices with a delay.
     at_work.clear();
     const auto deadline = std::chrono::steady_clock::now() + patience;
     unsigned status = 503;
@@ -274,8 +274,8 @@ TEST_F(limits_test, connections_beyond_the_bound_are_told_so) {
     EXPECT_EQ(status, 200u);
 }
 
-// Where there are fewer files than connections, it takes as many as there are files for, says so,
-// and goes on accepting.
+// If the limit of open files is below that of connections, the server accepts as many connections
+// as files permit, logs it, and continues to accept.
 TEST_F(limits_test, few_open_files_mean_few_connections) {
     process child({"/bin/sh", "-c", "ulimit -n 400; exec \"$0\" \"$@\"", callsignd(), "--data-dir",
                    data_dir().string(), "--listen", "127.0.0.1:0"});
@@ -290,7 +290,7 @@ TEST_F(limits_test, few_open_files_mean_few_connections) {
     const std::string log = await_line(child, "started");
     EXPECT_NE(log.find("open file limit allows fewer connections"), log.npos) << log;
     EXPECT_NE(log.find("open_files=400 connections_max=240"), log.npos) << log;
-    // One context for all, because each http_client has one of its own, which has open files too.
+    // A shared io_context, because each http_client has a separate one, which needs open files too.
     boost::asio::io_context context;
     std::list<net::http_client> many;
     for (int i = 0; i < 300; ++i) {

@@ -1,5 +1,5 @@
-// The list's filters and its urgency mean what the real Taskwarrior means: the same generated tasks
-// in both, the same question to both.
+// Goal: the list's filters and urgency equal those of the real Taskwarrior. Method: the same
+// generated tasks and the same queries for both.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int tasks_made = 400;
 
-// Instants lie hours away from now and from midnight, so that no answer changes while both are
-// asked.
+// Instants are hours away from now and from midnight, so that results do not change during the
+// comparison.
 class task_maker {
   public:
     explicit task_maker(std::int64_t now) : now_(now), noon_(now - now % 86'400 + 43'200) {}
@@ -100,7 +100,7 @@ class task_maker {
 
 class lists : public managed_test {
   protected:
-    // All pages of a list.
+    // Returns the tasks of all pages of a list.
     std::vector<std::string> listed(const std::string& query) {
         std::vector<std::string> uuids;
         std::string token;
@@ -116,7 +116,7 @@ class lists : public managed_test {
         } while (!token.empty());
         return uuids;
     }
-    // By uuid: its urgency.
+    // Returns urgencies by UUID.
     std::map<std::string, double> exported(const std::string& filter) {
         std::map<std::string, double> all;
         const json::value tasks = json::parse(device->exported(filter));
@@ -129,7 +129,7 @@ class lists : public managed_test {
         SCOPED_TRACE(query + " is " + filter);
         const std::vector<std::string> ours = listed(query);
         const std::set<std::string> set(ours.begin(), ours.end());
-        EXPECT_EQ(set.size(), ours.size()) << "one comes twice";
+        EXPECT_EQ(set.size(), ours.size()) << "duplicate task";
         std::set<std::string> theirs;
         for (const auto& [uuid, urgency] : exported(filter)) theirs.insert(uuid);
         EXPECT_EQ(set, theirs);
@@ -170,7 +170,7 @@ TEST_F(lists, filters_and_urgency_are_taskwarriors_own) {
         expect_same(every[0] + "is=" + tag, "+" + upper);
     }
     expect_same("is=ready&is=blocking&tag=x", open + "+READY +BLOCKING +x");
-    EXPECT_GT(answers, 3'000) << "questions that find nothing compare nothing";
+    EXPECT_GT(answers, 3'000) << "empty results compare nothing";
 
     const auto urgency = exported(open);
     const std::vector<std::string> order = listed("sort=-urgency");

@@ -1,6 +1,6 @@
-// Goal: the log says what happens, holds nothing that is not for it, and holds nobody up. Method:
-// the real program, with secrets and texts that are easy to find planted wherever a client can put
-// one, and readers of the log that do not read.
+// Goal: the log reports events, contains no secrets and no task content, and blocks no request.
+// Method: the real program, with recognisable secrets and texts wherever clients can send them, and
+// readers that do not read the log.
 
 #include "fixture.hpp"
 
@@ -39,7 +39,7 @@ class log_test : public system_test {
     }
 };
 
-TEST_F(log_test, no_line_holds_a_secret_or_what_a_task_says) {
+TEST_F(log_test, no_line_contains_secrets_or_task_content) {
     for (const char* const format : {"text", "json"}) {
         std::filesystem::remove_all(data_dir());
         const auto key_file = temp_path(std::string("master-") + format);
@@ -85,7 +85,7 @@ TEST_F(log_test, no_line_holds_a_secret_or_what_a_task_says) {
         nobody.receive();
         nobody.close();
 
-        // Devices, and clients of opaque accounts: their ids open something.
+        // Client IDs of devices and of opaque accounts are credentials.
         const json::object device = ask_callsign({"device", "add", "home2", "--name", "laptop"});
         secrets.push_back(text_of(device, "clientId"));
         secrets.push_back(text_of(device, "encryptionSecret"));
@@ -160,7 +160,7 @@ TEST_F(log_test, a_request_has_its_line) {
         << log;
 }
 
-// Whatever a flood makes the server say is bounded.
+// The log volume of a flood of requests is limited.
 TEST_F(log_test, a_flood_of_wrong_tokens_does_not_fill_the_disk) {
     auto s = start();
     http_client stranger(s->port(), "cs_wrong");
@@ -176,13 +176,13 @@ TEST_F(log_test, a_flood_of_wrong_tokens_does_not_fill_the_disk) {
     expect_exit(s->child(), 0);
     const std::string log = s->child().errors();
     const std::size_t lines = count(log, "auth-failed");
-    EXPECT_GE(lines, 20u) << "enough for who counts them";
+    EXPECT_GE(lines, 20u) << "enough to detect the flood";
     EXPECT_LE(lines, 21u * static_cast<std::size_t>(seconds));
     EXPECT_LE(count(log, "\n"), 100u * static_cast<std::size_t>(seconds) + 20);
     EXPECT_NE(log.find("auth-failed client=127.0.0.1 reason=unknown-token "), log.npos);
 }
 
-TEST_F(log_test, a_log_that_nobody_reads_holds_up_no_request) {
+TEST_F(log_test, a_log_without_a_reader_blocks_no_request) {
     const auto pipe = temp_path("log");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
@@ -195,7 +195,7 @@ TEST_F(log_test, a_log_that_nobody_reads_holds_up_no_request) {
     server s({program.parent_path(), data_dir(), {}, {}});
     const std::string token = make_account(s, "home2", "DSK");
     http_client client(s.port(), token);
-    // Three times what the pipe and the server hold.
+    // Three times the capacity of the pipe and of the server's buffer.
     for (int i = 0; i < 15'000; ++i) {
         const auto found = client.get("/v1/account");
         ASSERT_TRUE(found && found->status == 200) << i;
@@ -210,7 +210,7 @@ TEST_F(log_test, a_log_that_nobody_reads_holds_up_no_request) {
         client.get("/v1/account");
     }
     EXPECT_NE(log.find("log-lines-left-out count="), log.npos);
-    // A reader that hangs does not hold up the end either.
+    // A blocked log does not delay the shutdown.
     s.child().signal(SIGTERM);
     expect_exit(s.child(), 0);
     ::close(reader);
@@ -225,7 +225,7 @@ TEST_F(log_test, requests_can_be_left_out) {
     EXPECT_EQ(s->child().errors().find("info request "), std::string::npos);
 }
 
-// ---- metrics of their own ----
+// ---- separate metrics listener ----
 
 TEST_F(log_test, metrics_are_shown_where_they_are_configured_to_be) {
     auto s = start({"--config", write_config("[metrics]\nlisten = \"127.0.0.1:0\"\n").string()});

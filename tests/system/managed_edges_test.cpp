@@ -1,5 +1,6 @@
-// Goal: what Taskwarrior may do besides is no fault on a managed account either: keys of its own,
-// templates and copies, names that nobody knows, a thousand tasks at once, a task that comes again.
+// Goal: unusual uses of Taskwarrior work on a managed account: client-assigned keys, templates and
+// duplicates, unknown attributes, a thousand tasks at once, a task that is purged and imported
+// again.
 
 #include "managed_taskwarrior.hpp"
 #include "support/recording_proxy.hpp"
@@ -10,7 +11,7 @@
 namespace callsign::testing {
 namespace {
 
-TEST_F(managed_taskwarrior_test, a_key_that_a_client_writes_is_put_right_without_a_loop) {
+TEST_F(managed_taskwarrior_test, a_key_that_a_client_writes_is_corrected_without_a_loop) {
     begin();
     const auto laptop = make_device("laptop");
     const auto phone = make_device("phone");
@@ -20,9 +21,9 @@ TEST_F(managed_taskwarrior_test, a_key_that_a_client_writes_is_put_right_without
     const std::int64_t before = versions();
     expect_done((*laptop)({numbered_uuid(1), "modify", "key:FOO"}));
     expect_done(laptop->sync());
-    EXPECT_EQ(key_of(*laptop, "Imported 1"), "SYN-1") << "not at the end of that very sync";
-    EXPECT_EQ(versions() - before, 2) << "what it wrote, and what is right";
-    // On both before either knows of the other, and once without any.
+    EXPECT_EQ(key_of(*laptop, "Imported 1"), "SYN-1") << "missing at the end of the same sync";
+    EXPECT_EQ(versions() - before, 2) << "the client's version and the correction";
+    // Concurrent keys on both devices; one of them is empty.
     expect_done((*laptop)({numbered_uuid(2), "modify", "key:BAR"}));
     expect_done((*phone)({numbered_uuid(2), "modify", "key:"}));
     expect_done((*phone)({numbered_uuid(1), "modify", "key:SYN-2"}));
@@ -61,18 +62,18 @@ TEST_F(managed_taskwarrior_test, without_a_key_attribute_a_key_is_the_clients_ow
     expect_done(laptop->sync());
     EXPECT_EQ(key_of(*laptop, "With its own"), "OURS");
     EXPECT_EQ(differences(tasks_of(*laptop), tasks_of(*phone)), "");
-    // It has a number all the same.
+    // The task has a number nevertheless.
     EXPECT_EQ(text_in(show("SYN-1"), "description"), "With its own");
     EXPECT_EQ(text_in(show("SYN-2"), "description"), "With none");
     expect_sound();
 }
 
-// Taskwarrior copies the template to make an instance of it, with its key; so does `duplicate`.
+// Taskwarrior copies the template with its key to create an instance; so does `duplicate`.
 TEST_F(managed_taskwarrior_test, templates_their_instances_and_copies_have_keys_of_their_own) {
     begin();
     const auto laptop = make_device("laptop");
     const auto phone = make_device("phone");
-    // Each would make instances of its own.
+    // Otherwise each device would create instances.
     phone->configure("recurrence=no");
     expect_done((*laptop)({"add", "Every week", "recur:weekly", "due:tomorrow"}));
     expect_done(laptop->sync());
@@ -89,7 +90,7 @@ TEST_F(managed_taskwarrior_test, templates_their_instances_and_copies_have_keys_
     EXPECT_EQ(show("SYN-2").at("attributes").at("parent"), show("SYN-1").at("uuid"));
 }
 
-TEST_F(managed_taskwarrior_test, attributes_that_nobody_knows_are_kept) {
+TEST_F(managed_taskwarrior_test, unknown_attributes_are_kept) {
     begin();
     const auto laptop = make_device("laptop");
     const auto phone = make_device("phone");
@@ -97,7 +98,7 @@ TEST_F(managed_taskwarrior_test, attributes_that_nobody_knows_are_kept) {
     expect_done((*laptop)({"add", "Heavy", "size:very big", "weight:12"}));
     expect_done(laptop->sync());
     expect_done(phone->sync());
-    // To the phone they are orphans.
+    // On the phone these instances have no template.
     expect_done((*phone)({"1", "modify", "Heavier", "+t"}));
     expect_done(phone->sync());
     expect_done(laptop->sync());
@@ -116,10 +117,10 @@ TEST_F(managed_taskwarrior_test, a_thousand_tasks_may_come_in_one_segment) {
     const auto laptop = make_device("laptop");
     laptop->move_to(wire.port());
     constexpr int tasks = 1'000;
-    // Done long ago: what is pending Taskwarrior looks through anew for each task that it takes in.
+    // Completed, because Taskwarrior scans all pending tasks for each imported one.
     import_and_sync(*laptop, 1, tasks, {{"status", "completed"}, {"end", "20261102T080000Z"}});
     EXPECT_EQ(wire.count("POST", "/v1/client/add-version/", 200), 1);
-    // In a few steps, each with the keys of its tasks behind it.
+    // In a few steps, each followed by a version with keys.
     EXPECT_GE(versions(), 2);
     EXPECT_LE(versions(), 10);
     EXPECT_EQ(versions() % 2, 0);
@@ -147,7 +148,7 @@ TEST_F(managed_taskwarrior_test, a_task_that_is_purged_and_comes_again_has_the_k
     show("SYN-2", 410);
     import_and_sync(*laptop, 2, 2);
     EXPECT_EQ(key_of(*laptop, "Imported 2"), "SYN-2");
-    // Gone and back between two syncs, while the other has changed it.
+    // Deleted and restored between two syncs, while the other device has changed it.
     expect_done((*phone)({numbered_uuid(3), "modify", "priority:L"}));
     expect_done((*laptop)({numbered_uuid(3), "delete"}));
     expect_done((*laptop)({numbered_uuid(3), "purge"}));

@@ -1,5 +1,5 @@
 #pragma once
-// Short words for what several Taskwarriors have on one managed account.
+// Helpers for several Taskwarriors on one managed account.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -16,7 +16,7 @@ class managed_taskwarrior_test : public managed_test {
     static bool has(const std::string& text, const std::string& part) {
         return text.find(part) != std::string::npos;
     }
-    // What `task key:KEY info` shows.
+    // The output of `task key:KEY info`.
     static std::string info(const taskwarrior& device, const std::string& key) {
         return device({"key.is:" + key, "info"}).out;
     }
@@ -31,7 +31,7 @@ class managed_taskwarrior_test : public managed_test {
         const auto found = tasks.find(uuid);
         return found == tasks.end() ? "no task" : text_in(found->second, name);
     }
-    // Some tasks with numbered uuids, sent by `device`.
+    // Imports tasks with numbered UUIDs into `device`, and syncs it.
     static void import_and_sync(const taskwarrior& device, int from, int to,
                                 const json::object& others = {{"status", "pending"}}) {
         json::array tasks;

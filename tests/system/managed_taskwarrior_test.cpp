@@ -1,7 +1,6 @@
-// Goal: people go on with the Taskwarrior they have, several of them on one managed account, and
-// every task has its number at the end of the sync that sent it. Method: the real programs; what
-// the replicas show, what REST shows and what a new device gets from the server's snapshot must be
-// the same tasks.
+// Goal: users continue to use several stock Taskwarriors on one managed account, and every task has
+// its number at the end of the sync that sent it. Method: the real programs; the tasks of all
+// replicas, of REST and of a new device that starts from the server's snapshot must be equal.
 
 #include "managed_taskwarrior.hpp"
 
@@ -32,7 +31,7 @@ TEST_F(managed_taskwarrior_test, the_first_sync_ends_with_the_keys_in_order) {
     expect_keys_to(expect_agreement({laptop.get()}), 5);
 }
 
-// The client sends it alone, in a version of its own.
+// The client sends the annotation in a separate version.
 TEST_F(managed_taskwarrior_test, an_annotation_of_five_megabytes_comes_to_every_device) {
     begin();
     const auto laptop = make_device("laptop");
@@ -79,7 +78,7 @@ TEST_F(managed_taskwarrior_test, two_devices_and_rest_see_the_same_tasks) {
         expect_done(device->sync());
         EXPECT_TRUE(has(info(*device, "SYN-3"), "Made over REST"));
     }
-    // A creation of a task that has come by itself is answered with what it is.
+    // The creation of a task that a device has already added returns its receipt.
     expect_done((*phone)({"add", "From the phone"}));
     expect_done(phone->sync());
     const std::string uuid = text_in(show("SYN-4"), "uuid");
@@ -109,7 +108,7 @@ TEST_F(managed_taskwarrior_test, changes_over_rest_are_in_the_next_sync) {
     EXPECT_EQ(value_of(first, numbered_uuid(2), "status"), "completed");
     EXPECT_EQ(value_of(first, numbered_uuid(3), "status"), "deleted");
 
-    // Lists that Taskwarrior has written, too, and what it is to forget.
+    // Also changes lists that Taskwarrior has written, and deletes an attribute.
     expect_done((*laptop)({"key.is:SYN-1", "modify", "+mine", "wait:", "project:home"}));
     expect_done((*laptop)({"key.is:SYN-1", "annotate", "a note"}));
     expect_done((*laptop)({"key.is:SYN-5", "modify", "+old", "+older"}));
@@ -133,7 +132,7 @@ TEST_F(managed_taskwarrior_test, changes_over_rest_are_in_the_next_sync) {
     EXPECT_EQ(value_of(second, numbered_uuid(2), "status"), "pending");
 }
 
-// A device that has changed what was changed over REST meanwhile.
+// A device and REST concurrently change the same tasks.
 TEST_F(managed_taskwarrior_test, the_same_tasks_changed_here_and_over_rest_come_together) {
     begin();
     const auto laptop = make_device("laptop");
@@ -182,14 +181,14 @@ TEST_F(managed_taskwarrior_test, what_was_added_offline_on_both_gets_keys_of_its
     }
     expect_done(phone->sync());
     expect_done(laptop->sync());
-    // Each has its own from its own sync, whoever else was there.
+    // Each task gets its number with its own device's sync.
     EXPECT_EQ(key_of(*phone, "Phone one"), "SYN-1");
     EXPECT_EQ(key_of(*laptop, "Laptop one"), "SYN-4");
     expect_done(phone->sync());
     expect_keys_to(expect_agreement({laptop.get(), phone.get()}), 6);
 }
 
-// Both have changed the same tasks before either syncs; then one is first.
+// Both devices change the same tasks before either syncs.
 TEST_F(managed_taskwarrior_test, the_same_tasks_changed_on_both_sides_come_together) {
     begin();
     const auto laptop = make_device("laptop");
@@ -213,7 +212,7 @@ TEST_F(managed_taskwarrior_test, the_same_tasks_changed_on_both_sides_come_toget
         expect_done(second({at(4), "delete"}));
         expect_done(first({at(5), "annotate", "one thing"}));
         expect_done(second({at(5), "annotate", "another thing"}));
-        // Purged here, changed there: it is gone, whoever is first.
+        // Purged on one device and changed on the other: the purge wins, whichever syncs first.
         expect_done(first({at(6), "delete"}));
         expect_done(first({at(6), "purge"}));
         expect_done(second({at(6), "modify", "Too late"}));
@@ -241,9 +240,9 @@ TEST_F(managed_taskwarrior_test, the_same_tasks_changed_on_both_sides_come_toget
     }
 }
 
-// Between a device's last look and its version others are first, over REST and by sync. It is not
-// told so, and has it all at the end of that very sync.
-TEST_F(managed_taskwarrior_test, a_late_version_is_taken_and_its_device_led_back) {
+// REST requests and another device's sync add versions between a device's last query and its own
+// version. The device gets no conflict, and has everything at the end of the same sync.
+TEST_F(managed_taskwarrior_test, a_stale_version_is_accepted_and_its_device_rebased) {
     begin();
     recording_proxy wire(s->port());
     const auto laptop = make_device("laptop");
@@ -253,12 +252,12 @@ TEST_F(managed_taskwarrior_test, a_late_version_is_taken_and_its_device_led_back
     expect_done(phone->sync());
     for (int round = 0; round < 2; ++round) {
         const std::string mark = std::to_string(round);
-        // Older and newer than what the phone does to the same.
+        // Timestamps older and newer than the phone's changes to the same tasks.
         expect_done((*laptop)({numbered_uuid(1), "modify", "Of the laptop " + mark}));
         expect_done((*phone)({numbered_uuid(1), "modify", "Of the phone " + mark}));
         expect_done((*phone)({numbered_uuid(2), "modify", "project:phone" + mark}));
         expect_done((*laptop)({numbered_uuid(2), "modify", "project:laptop" + mark}));
-        // Of one task different things, and one gone under the other's hands.
+        // Different attributes of one task, and a task that the other device deletes.
         expect_done((*laptop)({numbered_uuid(3), "modify", "priority:H"}));
         expect_done((*phone)({numbered_uuid(3), "modify", "+t" + mark}));
         const taskwarrior& purging = round == 0 ? *phone : *laptop;
@@ -266,7 +265,7 @@ TEST_F(managed_taskwarrior_test, a_late_version_is_taken_and_its_device_led_back
         expect_done(purging({numbered_uuid(4 + round), "delete"}));
         expect_done(purging({numbered_uuid(4 + round), "purge"}));
         expect_done(changing({numbered_uuid(4 + round), "modify", "Under your hands"}));
-        // The same key written by both, and the same new task.
+        // Both devices write the same key, and add the same task.
         expect_done((*laptop)({numbered_uuid(6), "modify", "key:LAPTOP" + mark}));
         expect_done((*phone)({numbered_uuid(6), "modify", "key:PHONE" + mark}));
         const std::string same = R"([{"uuid":")" + numbered_uuid(7 + round) +
@@ -299,7 +298,7 @@ TEST_F(managed_taskwarrior_test, a_late_version_is_taken_and_its_device_led_back
     EXPECT_EQ(wire.count("POST", "/v1/client/add-version/", 409), 0);
 }
 
-TEST_F(managed_taskwarrior_test, a_revoked_device_changes_nothing_any_more) {
+TEST_F(managed_taskwarrior_test, a_revoked_device_changes_nothing) {
     begin();
     const auto laptop = make_device("laptop");
     const auto phone = make_device("phone");
@@ -327,7 +326,7 @@ TEST_F(managed_taskwarrior_test, a_revoked_device_changes_nothing_any_more) {
     expect_keys_to(expect_agreement({laptop.get()}), 2);
 }
 
-TEST_F(managed_taskwarrior_test, a_wrong_secret_is_refused_whole_and_told_why) {
+TEST_F(managed_taskwarrior_test, a_wrong_secret_is_rejected_with_a_reason) {
     begin();
     recording_proxy wire(s->port());
     const json::object made = add_device("laptop");
@@ -335,8 +334,7 @@ TEST_F(managed_taskwarrior_test, a_wrong_secret_is_refused_whole_and_told_why) {
     const std::string secret = text_in(made, "encryptionSecret");
     const taskwarrior laptop(program, wire.port(), id, "not what the device was given");
     const std::string reason =
-        "the segment does not open with this device's key: is sync.encryption_secret what the "
-        "device was given?";
+        "the segment cannot be decrypted with this device's key: check sync.encryption_secret";
 
     expect_done(laptop({"add", "Kept at home"}));
     expect_done(laptop({"add", "This one too"}));
@@ -348,7 +346,7 @@ TEST_F(managed_taskwarrior_test, a_wrong_secret_is_refused_whole_and_told_why) {
     EXPECT_EQ(wire.exchanges().back().answer, reason);
     EXPECT_EQ(checked(), before);
 
-    // By hand: only what was sealed with the device's key, and for its place, is let in.
+    // Raw requests: only data encrypted with the device's key for its parent version is accepted.
     const uuid client = *parse_uuid(id);
     const uuid other_place = *parse_uuid(numbered_uuid(1));
     const auto key_from = [&](const std::string& text) {
@@ -369,13 +367,13 @@ TEST_F(managed_taskwarrior_test, a_wrong_secret_is_refused_whole_and_told_why) {
     EXPECT_EQ(send(seal::seal_body(right, other_place, nonce, segment)), "403 " + reason);
     EXPECT_TRUE(send(segment).starts_with("400 ")) << send(segment);
     const std::string half = seal::seal_body(right, uuid{}, nonce, segment.substr(0, 20));
-    EXPECT_TRUE(send(half).starts_with("400 the segment does not parse: ")) << send(half);
+    EXPECT_TRUE(send(half).starts_with("400 the segment cannot be parsed: ")) << send(half);
     EXPECT_EQ(checked(), before);
     EXPECT_EQ(send(seal::seal_body(right, uuid{}, nonce, segment)), "200 ");
     EXPECT_EQ(text_in(show("SYN-1"), "uuid"), task);
 
-    // Put right, it goes on with what it has kept. What was sent by hand is its own, so that it
-    // pushes before it pulls that.
+    // With the correct secret, the device continues with its unsent changes. The raw request used
+    // the device's own client ID, so it pushes before it pulls that version.
     laptop.configure("sync.encryption_secret=" + secret);
     expect_done(laptop.sync());
     expect_done(laptop.sync());
@@ -407,8 +405,8 @@ TEST_F(managed_taskwarrior_test, a_new_device_begins_with_the_servers_snapshot) 
     laptop->move_to(wire.port());
     expect_done(laptop->sync());
     EXPECT_EQ(wire.count("GET", "/v1/client/snapshot", 200), 1);
-    EXPECT_EQ(wire.count("GET", "/v1/client/get-child-version/", 200), 0) << "read the chain";
-    EXPECT_EQ(wire.count("POST", "", 200), 0) << "had something to say";
+    EXPECT_EQ(wire.count("GET", "/v1/client/get-child-version/", 200), 0) << "the chain was read";
+    EXPECT_EQ(wire.count("POST", "", 200), 0) << "a version was added";
     const auto known = tasks_of(*laptop);
     expect_keys_to(known, tasks);
     for (const auto& [uuid, task] : known) {
@@ -422,7 +420,7 @@ TEST_F(managed_taskwarrior_test, a_new_device_begins_with_the_servers_snapshot) 
     expect_sound();
 }
 
-// It rebases each batch over all that it pulls before it, pair by pair.
+// The client rebases each batch over everything pulled before it, pair by pair.
 TEST_F(managed_taskwarrior_test, a_sync_of_many_batches_pulls_its_keys_behind_the_last) {
     begin();
     recording_proxy wire(s->port());
@@ -443,7 +441,7 @@ TEST_F(managed_taskwarrior_test, a_sync_of_many_batches_pulls_its_keys_behind_th
     expect_done(laptop->import(json::serialize(all)));
     expect_done(laptop->sync());
     expect_keys_to(tasks_of(*laptop), tasks);
-    // The empty version between two batches.
+    // Between two batches the client pulls only an empty version.
     int pulled = 0, pushed = 0, before_last = 0;
     for (const auto& each : wire.exchanges()) {
         if (each.status != 200) continue;
@@ -460,7 +458,7 @@ TEST_F(managed_taskwarrior_test, a_sync_of_many_batches_pulls_its_keys_behind_th
     expect_sound();
 }
 
-TEST_F(managed_taskwarrior_test, an_answer_lost_with_the_server_doubles_nothing) {
+TEST_F(managed_taskwarrior_test, a_response_lost_with_the_server_duplicates_nothing) {
     begin();
     recording_proxy wire(s->port());
     const auto laptop = make_device("laptop");
@@ -469,7 +467,8 @@ TEST_F(managed_taskwarrior_test, an_answer_lost_with_the_server_doubles_nothing)
     expect_done(laptop->sync());
     const auto phone = make_device("phone");
     int last = 1;
-    // Killed when it has answered, and the answer never arrives; or while it is at it.
+    // The server is killed after its response, which never arrives, or while it processes the
+    // request.
     using moment = recording_proxy::moment;
     for (const moment when : {moment::answered, moment::sent, moment::answered, moment::sent}) {
         const std::string name = "Sent " + std::to_string(++last);
@@ -480,7 +479,7 @@ TEST_F(managed_taskwarrior_test, an_answer_lost_with_the_server_doubles_nothing)
         EXPECT_NE(laptop->sync().status, (exit_status{0, 0}));
         ASSERT_EQ(killed.wait_for(patience), std::future_status::ready);
         EXPECT_EQ(s->child().wait(patience), (exit_status{-1, SIGKILL}));
-        // It was taken whole, with its key behind it, or not at all.
+        // The version was accepted completely, with its keys, or not at all.
         const std::int64_t taken = versions() - before;
         if (when == moment::answered) {
             EXPECT_EQ(taken, 2);

@@ -1,9 +1,8 @@
-// Goal: eight Taskwarriors that edit the same few tasks and sync at the same moment, again and
-// again, end with the same tasks as each other and as the server, and none is ever told of a
-// conflict: a stock client that was can stay different for good. Method: the real programs, one
-// process each, let go together in every round. Replicas that share a client id do it besides
-// through proxies: one that loses answers, one that closes each connection, and one that shares a
-// few among all.
+// Goal: eight Taskwarriors that repeatedly edit the same few tasks and sync concurrently converge
+// with each other and with the server, and none gets a conflict: a stock client that does can
+// diverge permanently. Method: the real programs, one process each, started together in every
+// round. Replicas that share a client ID also sync through proxies: one that loses responses, one
+// that closes each connection, and one that shares a few connections among all.
 
 #include "support/recording_proxy.hpp"
 #include "support/setting.hpp"
@@ -20,7 +19,7 @@ namespace callsign::testing {
 namespace {
 
 constexpr int replicas = 8;
-// Most of the time is the clients' own, and the server's races show in a few.
+// The clients take most of the time, and a few rounds suffice to show races of the server.
 const int rounds = static_cast<int>(setting("CALLSIGN_SYNC_ROUNDS").value_or(3));
 constexpr int shared_tasks = 3;
 
@@ -29,12 +28,12 @@ constexpr const char* add_version_route = "/v1/client/add-version/{parent}";
 std::string shared_uuid(int n) {
     return numbered_uuid(n % shared_tasks);
 }
-// In each round one replica takes it in, and REST creates it where there is REST.
+// The task that one replica imports in a round, and that REST creates, if available.
 std::string new_uuid(int round) {
     return numbered_uuid(round, 'b');
 }
 
-// An attribute for each round: whoever comes out of it with another value still has it at the end.
+// One attribute per round: a replica that diverges in a round shows it at the end.
 std::string mark_name(int round) {
     return "round" + std::to_string(round);
 }
@@ -43,9 +42,9 @@ json::object task(const std::string& uuid, const std::string& description) {
     return {{"uuid", uuid}, {"description", description}};
 }
 
-// What one replica does in a round, in one go: all write the round's attribute of all the shared
-// tasks, and each does something else of its own to them; the kinds go round. False: Taskwarrior
-// had none of them any more.
+// One replica's changes in a round: all replicas write the round's attribute of all shared tasks,
+// and each makes a further change, of a kind that rotates. Returns false if none of the tasks is
+// left.
 bool change(const taskwarrior& replica, int who, int round) {
     const std::string mark = std::to_string(who) + "." + std::to_string(round);
     const auto modify = [&](const std::vector<std::string>& what) {
@@ -69,7 +68,7 @@ bool change(const taskwarrior& replica, int who, int round) {
     case 6: return modify({"key:MINE"});
     default: break;
     }
-    // What was purged comes again by this.
+    // Restores purged tasks.
     json::object known = task(shared_uuid(round), "Imported " + mark);
     known[mark_name(round)] = mark;
     const json::array both{known, task(new_uuid(round), "New " + mark)};
@@ -78,18 +77,19 @@ bool change(const taskwarrior& replica, int who, int round) {
 
 using crowd = std::vector<std::unique_ptr<taskwarrior>>;
 
-// A sync whose answer was lost is done again, as its owner would.
+// A sync whose response was lost is retried, as users would.
 constexpr int tries_max = 30;
 
 struct around_a_round {
     std::function<void(int round)> begins;
-    // Again whenever one of them is done while the others go on: `nth` says how many are.
+    // Called `replicas` times per round, whenever a replica has finished its sync; `nth`: how many
+    // have.
     std::function<void(int round, int nth)> goes_on;
     std::function<void()> one_is_done;
-    int tries = 1;  // of a sync
+    int tries = 1;  // maximum of attempts per sync
 };
 
-// In each round all change something, and then all sync.
+// In each round all replicas change tasks, and then all sync.
 void run_rounds(const crowd& all, int count, const around_a_round& around) {
     std::atomic<int> changes = 0, synced = 0;
     std::barrier together(replicas + 1);
@@ -123,11 +123,11 @@ void run_rounds(const crowd& all, int count, const around_a_round& around) {
         together.arrive_and_wait();
     }
     for (std::thread& t : threads) t.join();
-    // Else this would be about nothing.
+    // Otherwise the test would verify nothing.
     EXPECT_GE(changes, replicas * count * 3 / 4);
 }
 
-// The attributes of all rounds, and no question before many tasks are changed at once.
+// Configures the attributes of all rounds, and disables confirmations of bulk changes.
 void prepare(const taskwarrior& replica) {
     replica.configure("bulk=0");
     for (int round = 0; round < rounds; ++round) {
@@ -143,7 +143,7 @@ json::array first_tasks() {
 
 class many_devices_test : public managed_test {
   protected:
-    // While others sync, the shared tasks too.
+    // Edits the shared tasks, too, while replicas sync.
     void write_over_rest(int round, int nth) const {
         const std::string mark = std::to_string(round) + "." + std::to_string(nth);
         if (nth == 0) create("same-" + mark, task(new_uuid(round), "Created " + mark));
@@ -161,7 +161,7 @@ std::string find_haproxy() {
     return {};
 }
 
-// Debian's haproxy between replicas and the server, with few connections to it for all of them.
+// Debian's haproxy between replicas and server, with few server connections shared by all replicas.
 class pooling_proxy {
   public:
     pooling_proxy(const std::string& program, const std::filesystem::path& config,
@@ -191,7 +191,8 @@ class pooling_proxy {
             std::this_thread::yield();
         }
     }
-    // Somebody else may take it before the proxy does; then it ends, and another is tried.
+    // Another process may take the port before the proxy does; the proxy then exits, and another
+    // port is tried.
     static std::uint16_t free_port() {
         boost::asio::io_context io;
         const boost::asio::ip::tcp::acceptor any(
@@ -211,10 +212,10 @@ class pooling_proxy {
 
 class many_opaque_replicas_test : public managed_test {
   protected:
-    // Each of the further ways takes a part of the time of the first.
+    // The other variants run for a part of the first one's time.
     const int few_rounds = std::max(3, rounds / 3);
 
-    // All of one new account, at that port; `tries`: of one sync.
+    // All replicas of a new account sync through `port`; `tries`: maximum of attempts per sync.
     void converge(std::uint16_t port, int count, int tries = 1) {
         const json::object made =
             ask_callsign({"account", "create", "desk", "--prefix", "DESK", "--opaque"});
@@ -249,7 +250,7 @@ class many_opaque_replicas_test : public managed_test {
     }
 };
 
-TEST_F(many_devices_test, syncing_at_the_same_moment_converge_beside_rest) {
+TEST_F(many_devices_test, syncing_at_the_same_moment_converge_with_rest) {
     begin();
     recording_proxy wire(s->port());
     crowd all;
@@ -265,7 +266,8 @@ TEST_F(many_devices_test, syncing_at_the_same_moment_converge_beside_rest) {
     run_rounds(all, rounds,
                {.begins =
                     [&](int round) {
-                        // In every other round it is not left to chance who is late.
+                        // In every other round the versions are gathered, so that all but one are
+                        // stale.
                         if (round % 2 == 1) wire.gather_versions(replicas);
                     },
                 .goes_on = [&](int round, int nth) { write_over_rest(round, nth); },
@@ -273,7 +275,7 @@ TEST_F(many_devices_test, syncing_at_the_same_moment_converge_beside_rest) {
     const int late = static_cast<int>(checked().at("fork versions").as_int64());
     EXPECT_GE(late, rounds / 2 * (replicas - 2));
     RecordProperty("late_versions", late);
-    // What is left is to hear of the others.
+    // The devices still have to pull the others' changes.
     std::vector<const taskwarrior*> devices;
     const std::int64_t before = versions();
     for (const auto& device : all) {
@@ -297,7 +299,7 @@ TEST_F(many_opaque_replicas_test, syncing_at_the_same_moment_converge) {
     converge(s->port(), rounds);
 }
 
-TEST_F(many_opaque_replicas_test, with_a_fifth_of_the_answers_lost) {
+TEST_F(many_opaque_replicas_test, with_a_fifth_of_the_responses_lost) {
     begin();
     recording_proxy wire(s->port());
     wire.lose_answers(5);
@@ -314,7 +316,7 @@ TEST_F(many_opaque_replicas_test, with_a_connection_for_each_request) {
 TEST_F(many_opaque_replicas_test, through_a_proxy_that_shares_connections) {
     const std::string haproxy = find_haproxy();
     if (haproxy.empty()) {
-        GTEST_SKIP() << "NO HAPROXY: scripts/install-deps --tests installs it. Nothing was tested "
+        GTEST_SKIP() << "NO HAPROXY: scripts/install-deps --tests installs it. No test was run "
                         "through a proxy that shares connections.";
     }
     begin();

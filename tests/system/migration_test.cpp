@@ -1,4 +1,4 @@
-// Goal: an opaque account becomes managed, and its replicas go on as they are. Method: the real
+// Goal: replicas continue unchanged when their opaque account becomes managed. Method: the real
 // programs.
 
 #include "managed_taskwarrior.hpp"
@@ -10,7 +10,7 @@
 namespace callsign::testing {
 namespace {
 
-// Two replicas of an opaque account with some history, one of them behind.
+// Two replicas of an opaque account with some history; one replica is behind.
 class migration_test : public managed_taskwarrior_test {
   protected:
     void begin_opaque() {
@@ -34,7 +34,7 @@ class migration_test : public managed_taskwarrior_test {
             expect_done(laptop->sync());
             if (words[1] == "Second") expect_done(phone->sync());
         }
-        // Not sent yet when the account changes.
+        // Not sent yet when the account is converted.
         expect_done((*phone)({"add", "Offline on the phone"}));
     }
     finished manage(const std::string& with) const {
@@ -42,7 +42,7 @@ class migration_test : public managed_taskwarrior_test {
         std::ofstream(file) << with << "\n";
         return callsign({"account", "manage", "desk", "--secret-file", file, "--yes"});
     }
-    // They and a newcomer agree; what on.
+    // Returns the tasks on which the replicas and a new one agree.
     task_table agreed() {
         for (int round = 0; round < 2; ++round) {
             for (const auto* const replica : {laptop.get(), phone.get()}) {
@@ -80,18 +80,18 @@ TEST_F(migration_test, the_replicas_go_on_and_every_task_has_its_key) {
     EXPECT_EQ(key_of(*phone, "Second"), "DESK-2");
     EXPECT_EQ(key_of(*phone, "Third"), "DESK-3");
     EXPECT_EQ(key_of(*laptop, "Offline on the phone"), "DESK-4");
-    // And REST, which an opaque account has not, joins in.
+    // REST, which opaque accounts lack, now works too.
     EXPECT_EQ(create("k", {{"description", "Over REST"}}).at("key"), "DESK-5");
     expect_done(laptop->sync());
     EXPECT_TRUE(has(info(*laptop, "DESK-5"), "Over REST"));
 }
 
-TEST_F(migration_test, a_replica_that_syncs_meanwhile_notices_nothing) {
+TEST_F(migration_test, a_replica_that_syncs_concurrently_notices_nothing) {
     begin_opaque();
     std::thread syncing([&] {
         for (int n = 0; n < 5; ++n) {
             expect_done((*phone)({"add", "Meanwhile " + std::to_string(n)}));
-            // At the very moment of the change it may be told to come again.
+            // During the conversion a sync may get 503.
             if (phone->sync().status != exit_status{0, 0}) expect_done(phone->sync());
         }
     });

@@ -1,8 +1,7 @@
-// Goal: whatever a loud account does, everybody is answered, with what was asked for or with 503
-// and when to come back, and a quiet account beside it is refused nothing. Method: the real server,
-// a few dozen connections of one account, an operator or strangers with work that is large, for a
-// bounded number of requests; no clock is looked at. How long the quiet one waits is
-// bench/neighbours' affair.
+// Goal: whatever load an account generates, every request gets its response or 503 with
+// Retry-After, and no request of a quiet account is rejected. Method: the real server, and a few
+// dozen connections of one account, an operator or anonymous clients, with a limited number of
+// expensive requests; no times are measured. bench/neighbours measures latencies.
 
 #include "fixture.hpp"
 #include "support/sync_words.hpp"
@@ -33,15 +32,15 @@ class neighbours : public system_test {
         return start({}, std::move(more));
     }
 
-    // One request of a loud connection.
+    // One request of a load connection.
     using act =
         std::function<std::optional<http_answer>(http_client&, unsigned connection, unsigned n)>;
 
-    // The load runs to its end, and the quiet account lives beside it until then.
+    // Runs the load to its end, with concurrent requests of the quiet account.
     void run(const server& s, const std::string& loud_token, unsigned connections,
              unsigned requests, const act& ask) {
         const std::string quiet = make_account(s, "quiet", "SYN");
-        // Known from now on: until its first request it is a stranger like others.
+        // The server now knows the token; before its first request it is an anonymous client.
         ASSERT_EQ(http_client(s.port(), quiet).get("/v1/account")->status, 200);
         std::atomic<unsigned> left = connections;
         std::vector<std::thread> threads;
@@ -57,13 +56,14 @@ class neighbours : public system_test {
         for (; left != 0 || made == 0; ++made) {
             const auto created = c.post_json("/v1/tasks", R"({"description":"Mend the tap"})",
                                              "quiet-" + std::to_string(made));
-            EXPECT_TRUE(created && created->status == 201) << (created ? created->body : "silence");
+            EXPECT_TRUE(created && created->status == 201)
+                << (created ? created->body : "no response");
             const auto read = c.get("/v1/tasks/SYN-1");
-            EXPECT_TRUE(read && read->status == 200) << (read ? read->body : "silence");
+            EXPECT_TRUE(read && read->status == 200) << (read ? read->body : "no response");
             if (HasFailure()) break;
         }
         for (std::thread& t : threads) t.join();
-        EXPECT_GT(served_, 0u) << "the load must get on too";
+        EXPECT_GT(served_, 0u) << "the load must make progress too";
     }
 
     unsigned served() const { return served_; }
@@ -73,7 +73,7 @@ class neighbours : public system_test {
     void note(const std::optional<http_answer>& answer) {
         const std::lock_guard lock(mutex_);
         if (!answer) {
-            ADD_FAILURE() << "silence";
+            ADD_FAILURE() << "no response";
         } else if (answer->status == 503) {
             ++refused_;
             EXPECT_NE(answer->header("Retry-After"), "") << answer->body;
@@ -131,7 +131,7 @@ TEST_F(neighbours, imports_and_snapshots) {
     expect_sound();
 }
 
-TEST_F(neighbours, segments_that_are_large_and_late) {
+TEST_F(neighbours, large_stale_segments) {
     auto s = start_with_key();
     make_account(*s, "loud", "TASK");
     http_client as_operator(s->port(), s->admin_token(), patience);
@@ -155,7 +155,7 @@ TEST_F(neighbours, segments_that_are_large_and_late) {
         std::array<std::uint8_t, seal::nonce_bytes> nonce{};
         const std::array<unsigned, 2> drawn{i + 1, n};
         std::memcpy(nonce.data(), drawn.data(), sizeof drawn);
-        // All from the beginning: whoever is not first is late.
+        // All replicas start from the beginning, so all but the first one are stale.
         return c.request(
             "POST", std::string("/v1/client/add-version/") + nil_id,
             {{"Content-Type", segment_type}, {"X-Client-Id", client}},
@@ -166,7 +166,7 @@ TEST_F(neighbours, segments_that_are_large_and_late) {
     expect_sound();
 }
 
-TEST_F(neighbours, strangers_who_register) {
+TEST_F(neighbours, anonymous_registrations) {
     auto s = start({}, {{"CALLSIGN_SYNC_OPEN_REGISTRATION", "true"},
                         {"CALLSIGN_ENGINE_QUEUE_DEPTH_MAX", "16"},
                         {"CALLSIGN_ENGINE_ACCOUNT_DEPTH_MAX", "4"}});

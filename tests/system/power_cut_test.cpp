@@ -1,10 +1,10 @@
-// Goal: what was acknowledged survives a power cut at any call that changes the disk, over the file
-// system that users have; and a disk whose syncs lie does lose, so that the test can tell. Method:
-// the real program with a preloaded disk (failing_disk/power_cut.cpp) that is cut at a drawn call
-// and keeps any part of what was not synced. Twins (twins.hpp) file tasks and retry; followers
-// poll, read a stream and a socket meanwhile. Every receipt is asked for again in the end, and the
-// feed is read again from its beginning, in each way. CALLSIGN_POWER_CUTS sets how many lives it
-// takes (by hand: 200), CALLSIGN_SYSTEM_SEED which keys and calls are drawn.
+// Goal: acknowledged data survives a power cut at any call that changes the disk, on the file
+// system that users have; a disk that ignores syncs must lose data, which verifies the method.
+// Method: the real program with a preloaded disk (failing_disk/power_cut.cpp) that loses power at a
+// random call and keeps any part of the unsynced data. Twins (twins.hpp) create tasks and retry;
+// followers use long polls, an event stream and a WebSocket. At the end every receipt is queried
+// again, and the feed is read again from its beginning in each way. CALLSIGN_POWER_CUTS sets the
+// number of cuts (manual runs: 200), CALLSIGN_SYSTEM_SEED determines keys and calls.
 
 #include "support/feed_client.hpp"
 #include "support/setting.hpp"
@@ -26,13 +26,13 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Not under sanitizers: their runtime wants to be loaded before anything else.
+// Not with sanitizers: their runtime must be loaded first.
 #ifdef CALLSIGN_POWER_CUT
 
-// Changes as they were shown to those who follow them in each way there is.
+// The changes that a follower of each kind received.
 class feed_crowd {
   public:
-    // `last`: the change after which they are through, if that is known.
+    // `last`: the last change to wait for, if known.
     feed_crowd(std::uint16_t port, const std::string& token, std::int64_t last = never)
         : last_(last) {
         for (auto& each : all_) {
@@ -57,7 +57,7 @@ class feed_crowd {
 
     void end_after(std::int64_t last) { last_ = last; }
 
-    // What each was shown, once it is through.
+    // Returns each follower's changes, once all have ended.
     std::array<std::vector<std::string>, 3> shown() {
         running_.join();
         std::array<std::vector<std::string>, 3> shown;
@@ -91,12 +91,12 @@ class power_cut_test : public system_test {
         environment all{{"LD_PRELOAD", CALLSIGN_POWER_CUT},
                         {"CALLSIGN_POWER_CUT_DIR", data_dir().string()},
                         {"CALLSIGN_POWER_CUT", temp_path("cut").string()},
-                        // So that pages of the database are written while it serves, too.
+                        // So that database pages are written while the server runs, too.
                         {"CALLSIGN_STORE_MOVED_PAGES_MAX", "64"}};
         if (syncs_lie) all.emplace_back("CALLSIGN_SYNCS_LIE", "1");
         return all;
     }
-    // The power goes after so many calls more.
+    // Cuts the power after this number of further calls.
     void arm(std::uint64_t calls, std::uint64_t seed) const {
         std::ofstream(temp_path("cut.new")) << calls << ' ' << seed;
         std::filesystem::rename(temp_path("cut.new"), temp_path("cut"));
@@ -133,7 +133,7 @@ TEST_F(power_cut_test, what_was_acknowledged_survives_a_cut_at_any_call) {
         }
         await_cut(*s);
         if (HasFatalFailure()) break;
-        // While it recovers, too, unless that takes fewer calls.
+        // During recovery, too, unless it makes fewer calls.
         is_armed = random() % 3 == 0;
         if (is_armed) arm(random() % 40, random());
         for (bool is_up = false; !is_up;) {
@@ -159,11 +159,11 @@ TEST_F(power_cut_test, what_was_acknowledged_survives_a_cut_at_any_call) {
     audit_replays(*s, all.token, all.book);
     const auto count = static_cast<std::int64_t>(all.book.entries().size());
     meanwhile.end_after(count);
-    s->child().kill();  // so that nobody waits for more
+    s->child().kill();  // so that no client waits any longer
     s->start();
     const auto shown = meanwhile.shown();
     for (const auto& again : feed_crowd(s->port(), all.token, count).shown()) {
-        EXPECT_EQ(std::ssize(again), count) << "each is one change";
+        EXPECT_EQ(std::ssize(again), count) << "one change per task";
         for (const auto& before : shown) EXPECT_TRUE(before == again);
     }
     s->child().kill();
@@ -173,7 +173,7 @@ TEST_F(power_cut_test, what_was_acknowledged_survives_a_cut_at_any_call) {
     RecordProperty("cut_at_start", std::to_string(cut_at_start));
 }
 
-// The control: without syncs the same disk loses what was acknowledged, and that is seen.
+// The control: a disk that ignores syncs loses acknowledged data, and the test detects it.
 TEST_F(power_cut_test, a_disk_whose_syncs_lie_is_found_out) {
     auto s = start({}, disk(true));
     const std::string token = make_account(*s, "crew", "SYN");
@@ -196,7 +196,7 @@ TEST_F(power_cut_test, a_disk_whose_syncs_lie_is_found_out) {
             if (!again || again->body != receipt) ++lost;
         }
     } catch (const std::runtime_error&) {
-        lost = 50;  // there is nothing it could start with
+        lost = 50;  // the server cannot start at all
     }
     EXPECT_GT(lost, 0);
 }

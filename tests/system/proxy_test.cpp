@@ -1,6 +1,6 @@
-// Goal: behind a proxy the server does what it does without one, and knows who asks. Method: nginx
-// and Caddy as Debian has them, each with the lines of docs/operations.md and nothing more of the
-// server's.
+// Goal: behind a reverse proxy the server behaves as without one, and knows the client's address.
+// Method: Debian's nginx and Caddy, each with the configuration of docs/operations.md and the
+// server's defaults.
 
 #include "fixture.hpp"
 #include "support/certificates.hpp"
@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 const std::filesystem::path manual =
     std::filesystem::path(CALLSIGN_README).parent_path() / "docs/operations.md";
 
-// The lines set in as code below the line that begins so.
+// Returns the indented code below the line with this beginning.
 std::string lines_below(const std::string& beginning) {
     std::ifstream in(manual);
     std::string line, lines;
@@ -40,7 +40,7 @@ std::string lines_below(const std::string& beginning) {
     return lines;
 }
 
-// The one between backquotes that begins so.
+// Returns the text in backquotes with this beginning.
 std::string quoted(const std::string& beginning) {
     std::ifstream in(manual);
     const std::string all{std::istreambuf_iterator<char>(in), {}};
@@ -77,7 +77,7 @@ struct proxy_kind {
 std::string nginx_config(const std::filesystem::path& dir, const certificate_files& own,
                          const proxy_ports& at, std::uint16_t server) {
     std::ostringstream out;
-    // Its workers are somebody else if root starts it, and may not read this folder then.
+    // If root starts nginx, its workers run as another user, who may not read this directory.
     if (::geteuid() == 0) out << "user root;\n";
     out << "daemon off;\nworker_processes 1;\npid " << dir.string()
         << "/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n";
@@ -141,7 +141,8 @@ class proxy_test : public system_test, public ::testing::WithParamInterface<prox
     proxy_ports at_;
 
   private:
-    // Somebody else may take one of them before the proxy does; then it ends, and others are tried.
+    // Another process may take a port before the proxy does; the proxy then exits, and other ports
+    // are tried.
     void try_ports() {
         at_ = {free_port(), free_port()};
         server_.reset();
@@ -165,7 +166,7 @@ class proxy_test : public system_test, public ::testing::WithParamInterface<prox
     }
 };
 
-TEST_P(proxy_test, who_follows_hears_at_once_and_skips_nothing) {
+TEST_P(proxy_test, followers_receive_changes_at_once_and_skip_nothing) {
     const feed_account ada{at_.clear, make_account(*server_, "ada", "ADA")};
     constexpr std::int64_t wanted = 12;
     asio::io_context io{1};
@@ -185,7 +186,7 @@ TEST_P(proxy_test, who_follows_hears_at_once_and_skips_nothing) {
     asio::co_spawn(io, clients[2]->talk(), end);
     http_client writer(at_.clear, ada.token);
     for (int n = 0; n < wanted; ++n) {
-        // Each is heard before the next is made: nothing is kept back until there is more of it.
+        // Each change must arrive before the next one is made: proxies must not buffer.
         const auto made =
             writer.post_json("/v1/tasks", R"({"description":"d"})", "key-" + std::to_string(n));
         ASSERT_TRUE(made);
@@ -201,11 +202,12 @@ TEST_P(proxy_test, who_follows_hears_at_once_and_skips_nothing) {
     for (const heard& book : books) {
         EXPECT_EQ(book.fault, "");
         EXPECT_EQ(book.changes, wanted);
-        EXPECT_EQ(book.connections, &book == &books[0] ? book.connections : 1) << "it was cut off";
+        EXPECT_EQ(book.connections, &book == &books[0] ? book.connections : 1)
+            << "the connection was cut off";
     }
 }
 
-TEST_P(proxy_test, the_client_is_who_asked_the_proxy_and_not_who_it_says) {
+TEST_P(proxy_test, the_client_is_the_proxys_peer_whatever_its_headers) {
     const std::string token = make_account(*server_, "ada", "ADA");
     asio::io_context io;
     tcp::socket socket(io, tcp::endpoint(asio::ip::make_address_v4("127.0.0.2"), 0));
@@ -237,7 +239,7 @@ TEST_P(proxy_test, a_taskwarrior_and_the_command_line_notice_nothing) {
     const auto text = [&](const char* name) { return std::string(device.at(name).as_string()); };
     if (program.empty()) GTEST_SKIP() << "NO TASKWARRIOR: scripts/get-taskwarrior fetches one.";
     const taskwarrior laptop(program, at_.clear, text("clientId"), text("encryptionSecret"));
-    // More than a proxy lets pass or keeps in memory unless it is told to: 3 MB.
+    // 3 MB: more than a proxy forwards or buffers by default.
     const std::string note(30'000, 'x');
     std::string tasks;
     for (int n = 0; n < 100; ++n) {

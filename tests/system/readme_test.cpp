@@ -1,6 +1,6 @@
-// Goal: the lines of the README and of docs/ work as they stand, one pasted after the other.
-// Method: the fenced lines of a section, in one shell, in a home directory and beside a server of
-// their own; nothing about them is changed but where the server listens and where /etc is.
+// Goal: the commands of the README and of docs/ work as documented, pasted in order. Method: the
+// fenced lines of a section run in one shell, with a separate home directory and server; only the
+// server's address and the location of /etc are replaced.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -15,7 +15,8 @@ const std::filesystem::path root = readme.parent_path();
 const std::filesystem::path taskwarrior_page = root / "docs/taskwarrior.md";
 const std::filesystem::path api_page = root / "docs/api.md";
 
-// The fenced lines between that heading and the next one, without those that serve.
+// Returns the fenced lines between this heading and the next one, without those that start a
+// server.
 std::string lines_of(const std::filesystem::path& page, const std::string& heading) {
     std::ifstream text(page);
     std::string line, found;
@@ -44,7 +45,7 @@ class readme_test : public with_taskwarrior<system_test> {
     void SetUp() override {
         with_taskwarrior<system_test>::SetUp();
         if (IsSkipped()) return;
-        // As in a checkout that was built and where scripts/serve runs.
+        // As in a built checkout where scripts/serve runs.
         s = std::make_unique<server>(
             server::options{programs(),
                             here() / "callsign-data",
@@ -58,7 +59,7 @@ class readme_test : public with_taskwarrior<system_test> {
         std::filesystem::create_directory_symlink(root / "scripts", here() / "scripts");
     }
 
-    // In one shell, to its first line that fails.
+    // Runs the lines in one shell, up to the first one that fails.
     finished paste(const std::string& lines) const {
         std::string text =
             replaced(lines, "127.0.0.1:8080", "127.0.0.1:" + std::to_string(s->port()));
@@ -76,7 +77,7 @@ class readme_test : public with_taskwarrior<system_test> {
     std::filesystem::path here() const { return temp_path("here"); }
     std::filesystem::path home() const { return temp_path("home"); }
 
-    // What the server prints to be pasted.
+    // Returns the line that the server prints to set the token.
     std::string token_line() const {
         for (const std::string& line : s->banner()) {
             if (line.starts_with("  TOKEN=")) return line + "\n";
@@ -93,8 +94,8 @@ class readme_test : public with_taskwarrior<system_test> {
 };
 
 TEST_F(readme_test, a_first_task_and_its_retry) {
-    const std::string lines = lines_of(readme, "A first task, and its retry");
-    const std::string changes = lines_of(api_page, "Changing and deleting");
+    const std::string lines = lines_of(readme, "Creating a task");
+    const std::string changes = lines_of(api_page, "Updating and deleting tasks");
     ASSERT_NE(lines.find("Idempotency-Key"), std::string::npos);
     ASSERT_NE(changes.find("If-Match"), std::string::npos);
     const finished done = paste(token_line() + lines + changes);
@@ -104,7 +105,7 @@ TEST_F(readme_test, a_first_task_and_its_retry) {
 }
 
 TEST_F(readme_test, taskwarrior_in_ten_lines) {
-    const std::string lines = lines_of(readme, "Taskwarrior in ten lines");
+    const std::string lines = lines_of(readme, "Taskwarrior");
     ASSERT_NE(lines.find("scripts/get-taskwarrior\n"), std::string::npos);
     const finished done = paste(lines);
     expect_no_problem(done);
@@ -112,7 +113,7 @@ TEST_F(readme_test, taskwarrior_in_ten_lines) {
 }
 
 TEST_F(readme_test, taskwarrior_with_keys) {
-    const std::string lines = lines_of(taskwarrior_page, "Taskwarrior, with keys");
+    const std::string lines = lines_of(taskwarrior_page, "Quick start");
     ASSERT_NE(lines.find("scripts/get-taskwarrior\n"), std::string::npos);
     ASSERT_NE(lines.find("key.is:TASK-1"), std::string::npos);
     const finished done = paste(lines);
@@ -124,7 +125,7 @@ TEST_F(readme_test, taskwarrior_with_keys) {
 TEST_F(readme_test, devices) {
     const std::string lines = lines_of(taskwarrior_page, "Devices");
     ASSERT_NE(lines.find("device revoke"), std::string::npos);
-    // A Taskwarrior that has tasks from before.
+    // A Taskwarrior with existing tasks.
     const finished done = paste(
         "PATH=$PWD/build/release:$PWD/build/taskwarrior:$PATH\n"
         "echo data.location=$HOME/.task > ~/.taskrc\n"
@@ -135,7 +136,7 @@ TEST_F(readme_test, devices) {
     EXPECT_NE(done.out.find("imported   1"), std::string::npos) << done.out;
 }
 
-// A filter without it matches beginnings, and nothing asks.
+// A filter without `.is` matches prefixes, and there is no confirmation.
 TEST_F(readme_test, keys_are_named_whole_everywhere) {
     for (const auto& page : {readme, taskwarrior_page}) {
         std::ostringstream bytes;

@@ -1,11 +1,11 @@
-// Goal: an account whose tasks live on another server loses nothing, makes nothing twice and
-// numbers everything once, whatever happens to either server and to the wire between them.
+// Goal: a remote account loses nothing, duplicates nothing and numbers every task once, whatever
+// happens to either server and to the connection between them.
 //
-// Method: two real servers, the one before the other by way of a proxy that loses requests and
-// answers, delays and doubles; real Taskwarriors sync with the far one while REST clients create
-// and edit through the near one; both are killed at random. In the end every Taskwarrior shows
-// every task once, with its key, the numbers are 1..n, and both checks pass.
-// CALLSIGN_SYSTEM_SEED draws the moments.
+// Method: two real servers, connected by a proxy that loses, delays and duplicates requests and
+// responses; real Taskwarriors sync with the remote server while REST clients create and edit tasks
+// on the local one; both are killed at random. At the end every Taskwarrior has every task once,
+// with its key, the numbers are 1..n, and both checks pass. CALLSIGN_SYSTEM_SEED determines the
+// moments.
 
 #include "support/recording_proxy.hpp"
 #include "support/retrying_client.hpp"
@@ -24,10 +24,10 @@ namespace {
 
 constexpr const char* secret = "b4a4e6b7b811eda1dc1a2693ded";
 
-// The far server, and the near one before it.
+// The remote server (far_) and the local one (near_).
 class remote_test : public with_taskwarrior<system_test> {
   protected:
-    void SetUp() override {}  // most of it needs no Taskwarrior
+    void SetUp() override {}  // most tests need no Taskwarrior
 
     void begin(bool by_proxy = false) {
         far_ = std::make_unique<server>(server::options{
@@ -51,7 +51,7 @@ class remote_test : public with_taskwarrior<system_test> {
                 {"CALLSIGN_ENGINE_REQUEST_DEADLINE", "2s"},
                 {"CALLSIGN_REAPER_INTERVAL", "1s"}};
     }
-    // One that is known to the far server, and has nothing there.
+    // Creates a client ID without tasks on the remote server.
     std::string make_client(const std::string& name) const {
         const finished made =
             run({(programs() / "callsign").string(), "account", "create", name, "--prefix", "FAR",
@@ -59,7 +59,7 @@ class remote_test : public with_taskwarrior<system_test> {
                 patience);
         return text_in(json::parse(made.out).as_object(), "clientId");
     }
-    // The options of `callsign` that name the far server and this client.
+    // The options of `callsign` that name the remote server and this client ID.
     std::vector<std::string> move(const std::string& account, const std::string& client) const {
         return {"account", "move",          account,
                 "--to",    url(),           "--client-id",
@@ -82,7 +82,7 @@ class remote_test : public with_taskwarrior<system_test> {
         const json::object shown = ask_callsign({"account", "show", "mirror"});
         return shown.at("remote").as_object();
     }
-    // Until it says so.
+    // Waits until the account's state satisfies the condition.
     void await_state(const std::function<bool(const json::object&)>& is_so,
                      const std::string& what) const {
         const auto until = std::chrono::steady_clock::now() + patience;
@@ -137,7 +137,7 @@ class remote_with_taskwarrior : public remote_test {
     void SetUp() override { with_taskwarrior<system_test>::SetUp(); }
 };
 
-TEST_F(remote_test, a_task_is_made_there_and_here_and_a_retry_is_told_the_same) {
+TEST_F(remote_test, a_task_is_created_on_both_servers_and_a_retry_gets_its_receipt) {
     begin();
     const auto made = create("one", "made here");
     ASSERT_TRUE(made);
@@ -151,7 +151,7 @@ TEST_F(remote_test, a_task_is_made_there_and_here_and_a_retry_is_told_the_same) 
     expect_both_sound();
 }
 
-TEST_F(remote_test, a_wrong_secret_and_a_server_that_is_not_there_make_no_account) {
+TEST_F(remote_test, a_wrong_secret_or_an_unreachable_server_creates_no_account) {
     begin();
     ASSERT_EQ(create("one", "so that there is something to open")->status, 201u);
     std::ofstream(temp_path("wrong")) << "another secret\n";
@@ -159,7 +159,7 @@ TEST_F(remote_test, a_wrong_secret_and_a_server_that_is_not_there_make_no_accoun
         callsign({"account", "create", "other", "--prefix", "O", "--remote", url(), "--client-id",
                   client_id_, "--secret-file", temp_path("wrong").string()});
     EXPECT_NE(wrong.status, (exit_status{0, 0}));
-    EXPECT_NE(wrong.err.find("does not open"), std::string::npos) << wrong.err;
+    EXPECT_NE(wrong.err.find("cannot be decrypted"), std::string::npos) << wrong.err;
     far_->child().kill();
     const finished gone =
         callsign({"account", "create", "other", "--prefix", "O", "--remote", url(), "--client-id",
@@ -168,7 +168,7 @@ TEST_F(remote_test, a_wrong_secret_and_a_server_that_is_not_there_make_no_accoun
     EXPECT_EQ(ask_callsign({"account", "list"}).at("accounts").as_array().size(), 2u);
 }
 
-TEST_F(remote_test, http_beyond_this_machine_has_to_be_said_to_be_insecure) {
+TEST_F(remote_test, http_to_another_host_requires_insecure) {
     begin();
     const finished plain =
         callsign({"account", "create", "other", "--prefix", "O", "--remote", "http://192.0.2.1/",
@@ -177,8 +177,8 @@ TEST_F(remote_test, http_beyond_this_machine_has_to_be_said_to_be_insecure) {
     EXPECT_NE(plain.err.find("https"), std::string::npos) << plain.err;
 }
 
-// The far server is away: nothing is failed, and nothing is lost.
-TEST_F(remote_test, what_was_begun_while_it_was_away_is_made_when_it_is_back) {
+// While the remote server is unreachable, creations neither fail nor get lost.
+TEST_F(remote_test, creations_begun_without_the_remote_server_are_completed_later) {
     begin();
     ASSERT_EQ(create("one", "before")->status, 201u);
     far_->child().kill();
@@ -199,7 +199,7 @@ TEST_F(remote_test, what_was_begun_while_it_was_away_is_made_when_it_is_back) {
     ASSERT_EQ(flying.size(), 1u);
     EXPECT_EQ(text_in(flying[0].as_object(), "account"), "mirror");
     EXPECT_EQ(flying[0].at("creations"), 1);
-    // The near one is killed too: the outbox is on its disk.
+    // The local server is killed too: its outbox is durable.
     near_->child().kill();
     near_->start();
     far_->start();
@@ -210,7 +210,7 @@ TEST_F(remote_test, what_was_begun_while_it_was_away_is_made_when_it_is_back) {
     expect_both_sound();
 }
 
-TEST_F(remote_test, a_server_put_back_from_a_backup_is_noticed_and_nothing_more_is_sent) {
+TEST_F(remote_test, a_restored_remote_server_is_noticed_and_nothing_more_is_sent) {
     begin();
     ASSERT_EQ(create("one", "kept")->status, 201u);
     await_settled();
@@ -231,7 +231,7 @@ TEST_F(remote_test, a_server_put_back_from_a_backup_is_noticed_and_nothing_more_
     const auto refused = create("three", "later");
     EXPECT_EQ(refused->status, 503u) << refused->body;
     EXPECT_NE(refused->body.find("remote-halted"), std::string::npos);
-    // A person decides.
+    // The operator decides.
     EXPECT_NE(callsign({"account", "remote", "mirror"}).status, (exit_status{0, 0}));
     ask_callsign({"account", "remote", "mirror", "--accept-loss", "--yes"});
     await_settled();
@@ -244,13 +244,13 @@ TEST_F(remote_test, a_server_put_back_from_a_backup_is_noticed_and_nothing_more_
     expect_both_sound();
 }
 
-TEST_F(remote_test, an_account_that_was_lost_there_is_noticed) {
+TEST_F(remote_test, an_account_lost_on_the_remote_server_is_noticed) {
     begin();
     for (const char* key : {"one", "two"}) ASSERT_EQ(create(key, key)->status, 201u);
     await_settled();
     far_->child().kill();
     std::filesystem::remove_all(temp_path("far"));
-    near_->child().signal(SIGTERM);  // what it had is asked for at the start
+    near_->child().signal(SIGTERM);  // at the next start the remote chain is queried
     expect_exit(near_->child(), 0);
     far_->start();
     near_->start();
@@ -262,7 +262,7 @@ TEST_F(remote_test, an_account_that_was_lost_there_is_noticed) {
     EXPECT_NE(create("three", "not now")->status, 201u);
 }
 
-TEST_F(remote_test, moves_here_with_its_keys) {
+TEST_F(remote_test, moves_to_the_local_server_with_its_keys) {
     begin();
     ASSERT_EQ(create("one", "mine")->status, 201u);
     EXPECT_NE(callsign({"device", "add", "mirror", "--name", "laptop"}).status,
@@ -279,8 +279,8 @@ TEST_F(remote_test, moves_here_with_its_keys) {
     expect_sound();
 }
 
-// One that is not reachable cannot be known to be done with.
-TEST_F(remote_test, does_not_move_here_while_it_cannot_be_asked) {
+// The move needs the remote server, which may have further tasks.
+TEST_F(remote_test, does_not_move_while_the_remote_server_is_unreachable) {
     begin();
     far_->child().kill();
     const finished refused = callsign({"account", "move", "mirror", "--here", "--yes"});
@@ -288,8 +288,8 @@ TEST_F(remote_test, does_not_move_here_while_it_cannot_be_asked) {
     EXPECT_TRUE(ask_callsign({"account", "show", "mirror"}).contains("remote"));
 }
 
-// Killed on its way, and asked for again: every task is there once, and nothing is lost here.
-TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
+// The move is interrupted by a kill and repeated: every task is there once, and none is lost.
+TEST_F(remote_with_taskwarrior, an_account_moves_to_a_remote_server_with_its_keys) {
     begin();
     const std::string client_id = make_client("new");
     const std::string mine =
@@ -302,7 +302,7 @@ TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
         ASSERT_TRUE(made && made->status == 201);
     }
     const std::vector<std::string> there = move("here", client_id);
-    // While a device syncs here, what it has not sent would be lost.
+    // Unsent changes of a device would be lost.
     const json::object device = ask_callsign({"device", "add", "here", "--name", "phone"});
     const taskwarrior phone(program, text_in(device, "taskrc"));
     expect_done(phone.sync());
@@ -338,7 +338,7 @@ TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
         if (found.get("/v1/tasks/HERE-1201")->status == 200) break;
     }
     EXPECT_EQ(found.get("/v1/tasks/HERE-1201")->status, 200u);
-    // A Taskwarrior that had synced here begins anew there.
+    // A Taskwarrior that synced with the local server must be reset to sync with the remote one.
     set_out_for_there(phone, client_id);
     const finished unknown = phone.sync();
     EXPECT_NE(unknown.out.find("410") + unknown.err.find("410"), 2 * std::string::npos);
@@ -347,14 +347,16 @@ TEST_F(remote_with_taskwarrior, an_account_moves_there_with_its_keys) {
     expect_done(phone.sync());
     expect_done(laptop.sync());
     EXPECT_EQ(differences(tasks_of(laptop), tasks_of(phone)), "");
-    // Another cannot move to where something is.
+    // The destination must be empty.
     ask_callsign({"account", "create", "second", "--prefix", "S"});
-    EXPECT_NE(callsign(move("second", client_id)).err.find("nobody has synced"), std::string::npos);
+    EXPECT_NE(callsign(move("second", client_id)).err.find("must be new on the remote server"),
+              std::string::npos);
     expect_both_sound();
 }
 
-// All of them synced, then all at a new client id there, then the move: none begins anew.
-TEST_F(remote_with_taskwarrior, an_account_follows_its_devices_there) {
+// All devices sync, then switch to a new client ID on the remote server, then the account moves: no
+// device is reset.
+TEST_F(remote_with_taskwarrior, an_account_follows_its_devices_to_a_remote_server) {
     begin();
     const std::string client_id = make_client("new");
     const std::string mine =
@@ -363,7 +365,7 @@ TEST_F(remote_with_taskwarrior, an_account_follows_its_devices_there) {
     for (const char* name : {"laptop", "phone"}) {
         const json::object device = ask_callsign({"device", "add", "here", "--name", name});
         devices.push_back(std::make_unique<taskwarrior>(program, text_in(device, "taskrc")));
-        // The later it was entered, the lower its number: a new account would number others so.
+        // Later tasks have earlier entry times: a new account would assign other numbers.
         for (const char* day : {"2026-03-03", "2026-02-02", "2026-01-01"}) {
             expect_done((*devices.back())({"add", name, day, std::string("entry:") + day}));
             expect_done(devices.back()->sync());
@@ -406,9 +408,10 @@ TEST_F(remote_with_taskwarrior, an_account_follows_its_devices_there) {
     expect_both_sound();
 }
 
-// Callsign is one more replica there. Its version may come before a Taskwarrior's, which has looked
-// already: that is answered 409, and sends again within the same sync.
-TEST_F(remote_with_taskwarrior, a_write_here_is_a_conflict_for_a_taskwarrior_there) {
+// Callsign is another replica of the remote server. If its version comes before that of a
+// Taskwarrior that has already pulled, the Taskwarrior gets 409 and sends again within the same
+// sync.
+TEST_F(remote_with_taskwarrior, a_local_write_is_a_conflict_for_a_remote_taskwarrior) {
     begin();
     recording_proxy between(far_->port());
     const taskwarrior laptop(program, between.port(), client_id_, secret);
@@ -509,7 +512,7 @@ TEST_F(remote_with_taskwarrior, every_task_once_with_its_key_whatever_is_killed_
         });
     }
     clients.emplace_back([&] {
-        // A replica's sync fails while its server is away; what it has stays with it.
+        // A replica's sync fails while its server is down; the replica keeps its changes.
         for (int n = 0; n < adds; ++n) {
             for (std::size_t r = 0; r < replicas.size(); ++r) {
                 expect_done((*replicas[r])(
@@ -519,7 +522,7 @@ TEST_F(remote_with_taskwarrior, every_task_once_with_its_key_whatever_is_killed_
         }
         --at_work;
     });
-    // On this thread: a child ends with the thread that has started it.
+    // On this thread: a child process ends with the thread that started it.
     while (at_work > 0) {
         std::this_thread::sleep_for(
             milliseconds{std::uniform_int_distribution<>(200, 900)(random)});
@@ -536,7 +539,7 @@ TEST_F(remote_with_taskwarrior, every_task_once_with_its_key_whatever_is_killed_
         for (const auto& replica : replicas) expect_done(replica->sync());
         await_settled();
     }
-    // A poll begun before the last sync may have found nothing.
+    // A poll that began before the last sync may have found nothing.
     await_state(
         [&](const json::object& r) {
             for (const auto& replica : replicas) expect_done(replica->sync());

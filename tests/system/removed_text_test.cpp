@@ -1,7 +1,6 @@
-// Goal: what was purged, and what an account that was removed had, is gone: from the data
-// directory of a running server after a sweep, and from backups made since. A device from before
-// still syncs. Method: the real programs, and a search through the files' bytes for words that are
-// nowhere else.
+// Goal: purged content, and all content of removed accounts, is erased: from the data directory of
+// a running server after a sweep, and from later backups. A device with older data still syncs.
+// Method: the real programs, and a search for unique words in the files' bytes.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -14,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files that have the word.
+// Returns the files that contain the word.
 std::set<std::string> files_with(const fs::path& dir, const std::string& word) {
     std::set<std::string> found;
     for (const auto& file : fs::recursive_directory_iterator(dir)) {
@@ -26,7 +25,7 @@ std::set<std::string> files_with(const fs::path& dir, const std::string& word) {
     return found;
 }
 
-// The log is cut off a moment after the sweep has said what it did.
+// The WAL is truncated shortly after the sweep has logged its result.
 std::set<std::string> files_with_in_the_end(const fs::path& dir, const std::string& word) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     auto found = files_with(dir, word);
@@ -77,7 +76,7 @@ TEST_F(removed_text_test, of_tasks_and_accounts_is_in_no_file_and_no_backup) {
     EXPECT_EQ(rest.get("/v1/tasks/OPS-1")->status, 410u);
     EXPECT_EQ(rest.get("/v1/tasks/OPS-3")->status, 200u);
 
-    // Without creations, whose keys an account that was deleted waits for.
+    // Without creations, whose keys delay the removal of a deleted account.
     const std::string table = temp_path("numbers.csv").string();
     std::ofstream rows(table);
     rows << "prefix,number,uuid,title,created_at\n";
@@ -112,7 +111,7 @@ TEST_F(removed_text_managed_test, leaves_the_chain_and_devices_from_before_still
     expect_done((*laptop)({"add", "purple by a device", "project:purple"}));
     expect_done((*laptop)({"add", "stays"}));
     expect_done(laptop->sync());
-    expect_done(phone->sync());  // and stays away
+    expect_done(phone->sync());  // and syncs no more until the end
     expect_done((*laptop)({"key.is:SYN-2", "annotate", "purple, too"}));
     expect_done(laptop->sync());
     EXPECT_EQ(edit("SYN-1", {{"description", "purple again"}}), 200u);

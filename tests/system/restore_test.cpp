@@ -1,8 +1,8 @@
-// Goal: after a restore real Taskwarriors that were further than the backup come back with all they
-// have, and their tasks have the keys that they had.
+// Goal: after a restore, real Taskwarriors that were ahead of the backup bring back all they have,
+// and their tasks keep their keys.
 //
-// Method: real programs. A backup, work after it by two Taskwarriors and REST, the data lost, and
-// what docs/operations.md says a person does.
+// Method: the real programs. A backup, further work by two Taskwarriors and REST, loss of the data,
+// and the procedure of docs/operations.md.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -70,11 +70,11 @@ class restored_taskwarriors : public managed_test {
         }
         return "(none)";
     }
-    // The task that asks for a change; empty: there is none.
+    // Returns the task that asks the user for a change; empty: none.
     static std::string note(const taskwarrior& device) {
         for (const auto& [uuid, task] : tasks_of(device)) {
             const auto text = text_in(task, "description");
-            if (text.find("put back from a backup") != std::string::npos) return uuid;
+            if (text.find("restored from a backup") != std::string::npos) return uuid;
         }
         return {};
     }
@@ -110,12 +110,12 @@ class restored_taskwarriors : public managed_test {
     std::unique_ptr<taskwarrior> laptop_, phone_;
 };
 
-TEST_F(restored_taskwarriors, come_back_by_themselves) {
+TEST_F(restored_taskwarriors, return_automatically) {
     lose_all_but_the_backup();
     EXPECT_EQ(resyncs(), (std::set<std::string>{"laptop expected", "phone expected"}));
     const auto refused = rest->post_json("/v1/tasks", R"({"description":"early"})", "early");
     EXPECT_EQ(refused->status, 503u);
-    // Nothing was changed on it since: a task asks for that.
+    // The device has nothing to send, so a task asks its user for a change.
     sync(*laptop_);
     ASSERT_NE(note(*laptop_), "");
     sync(*laptop_);
@@ -124,13 +124,13 @@ TEST_F(restored_taskwarriors, come_back_by_themselves) {
     sync(*laptop_);
     EXPECT_EQ(note(*laptop_), "");
     EXPECT_EQ(resyncs(), (std::set<std::string>{"laptop returned", "phone expected"}));
-    // This one has something to send. It is the last, so it gets a number at once.
+    // This device has something to send. It is the last one, so its task gets a number at once.
     sync(*phone_);
     EXPECT_EQ(resyncs(), (std::set<std::string>{"laptop returned", "phone returned"}));
     expect_all_agree();
 }
 
-// Of a sync that is refused in its midst a stock client would forget the rest.
+// If a sync were rejected midway, a stock client would forget the rest of it.
 TEST_F(restored_taskwarriors, what_is_new_syncs_and_has_its_keys_when_all_are_back) {
     lose_all_but_the_backup();
     const auto tablet = make_device("tablet");
@@ -176,7 +176,7 @@ TEST_F(restored_taskwarriors, an_export_brings_their_keys) {
     checked();
 }
 
-// The server cannot read them, so it cannot help: each brings its tasks by an export.
+// The server cannot read the tasks of an opaque account, so users bring them back with exports.
 TEST_F(restored_taskwarriors, of_an_opaque_account_bring_an_export) {
     const json::object made =
         ask_callsign({"account", "create", "sealed", "--prefix", "OPQ", "--opaque"});

@@ -1,5 +1,6 @@
-// What the programs know is in no core dump of theirs. Method: both are ended as by a crash while
-// they run, where a program that does nothing about it leaves a dump; skipped where none does.
+// Goal: core dumps of the programs contain no secrets. Method: both programs are ended as by a
+// crash, in an environment where an unprotected program leaves a core dump; skipped where none
+// does.
 
 #include "fixture.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 class secrets_test : public system_test {
   protected:
-    // One that would dump, in a directory of its own, its standard input a pipe.
+    // A process that would dump core, in a separate directory, with a pipe as its standard input.
     struct child {
         pid_t id = -1;
         int in = -1;
@@ -47,7 +48,7 @@ class secrets_test : public system_test {
         EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
         return WIFSIGNALED(status) && WCOREDUMP(status);
     }
-    // More than a pipe holds: it is being read.
+    // More than a pipe can hold, so the process is reading.
     static void await_reading(const child& c) {
         const std::string much(std::size_t{1} << 18, '\n');
         EXPECT_EQ(::write(c.in, much.data(), much.size()), static_cast<ssize_t>(much.size()));

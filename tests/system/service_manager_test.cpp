@@ -1,5 +1,5 @@
-// Goal: a service manager can rely on what the server tells it: ready once it serves, alive as long
-// as it is, reloading, stopping. Method: the real program, with a socket as systemd gives it one.
+// Goal: service managers receive correct notifications: ready, watchdog, reloading, stopping.
+// Method: the real program, with a notification socket as systemd provides it.
 
 #include "fixture.hpp"
 
@@ -23,7 +23,7 @@ class service_manager_test : public system_test {
                 {"WATCHDOG_PID", ""}};
     }
 
-    // The first line of what is told next; empty: nothing came.
+    // Returns the first line of the next notification; empty: none.
     std::string next_told() {
         pollfd waiting{socket_.native_handle(), POLLIN, 0};
         const auto at_most = static_cast<int>(milliseconds{patience}.count());
@@ -40,7 +40,7 @@ class service_manager_test : public system_test {
                                       datagram_protocol::endpoint(temp_path("notify").string())};
 };
 
-TEST_F(service_manager_test, is_told_of_start_reload_and_stop) {
+TEST_F(service_manager_test, is_notified_of_start_reload_and_stop) {
     auto s = start({}, given(""));
     EXPECT_EQ(next_told(), "READY=1");
     s->child().signal(SIGHUP);
@@ -51,7 +51,7 @@ TEST_F(service_manager_test, is_told_of_start_reload_and_stop) {
     EXPECT_EQ(s->child().wait(patience), (exit_status{0, 0}));
 }
 
-TEST_F(service_manager_test, is_told_again_and_again_that_the_server_is_alive) {
+TEST_F(service_manager_test, is_notified_repeatedly_that_the_server_is_alive) {
     auto s = start({}, given("200000"));
     EXPECT_EQ(next_told(), "READY=1");
     for (int i = 0; i < 3; ++i) EXPECT_EQ(next_told(), "WATCHDOG=1");

@@ -1,5 +1,5 @@
-// Goal: an operator's first minutes and every later restart: what the server says when it starts,
-// what it refuses, and how it ends. Method: the real program, an empty directory.
+// Goal: the first start and every restart: what the server prints, what it rejects, and how it
+// ends. Method: the real program, with an empty directory.
 
 #include "fixture.hpp"
 #include "support/retrying_client.hpp"
@@ -16,7 +16,7 @@ namespace {
 class start_stop_test : public system_test {
   protected:
     std::filesystem::path write_config(const std::string& text) const {
-        // Written aside and moved, so that no reader sees half of it.
+        // Written to another file and renamed, so that no reader sees a partial file.
         auto file = temp_path("callsign.toml");
         std::ofstream(file.string() + ".new") << text;
         std::filesystem::rename(file.string() + ".new", file);
@@ -35,8 +35,8 @@ class start_stop_test : public system_test {
         return json::parse(answer->body).as_object();
     }
 
-    // Asks until `holds`, which is what a reload has to bring about; each question is a round trip,
-    // so this waits without a pause of its own.
+    // Sends requests until `holds`, the effect of a reload; each is a round trip, so this needs no
+    // pause.
     template <class Condition>
     static bool eventually(Condition holds) {
         const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -62,13 +62,13 @@ TEST_F(start_stop_test, the_lines_it_prints_on_an_empty_directory_work_when_past
     EXPECT_EQ(done.status, (exit_status{0, 0})) << pasted << done.out << done.err;
 }
 
-TEST_F(start_stop_test, the_operators_token_is_for_its_owner_alone) {
+TEST_F(start_stop_test, the_operator_token_is_readable_by_its_owner_only) {
     auto s = start();
     struct stat found {};
     ASSERT_EQ(::stat((data_dir() / "admin.token").c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 0777u, 0600u);
 
-    // It stays the same over a restart.
+    // The token survives a restart.
     const std::string token = s->admin_token();
     s->child().kill();
     s->start();
@@ -86,16 +86,16 @@ TEST_F(start_stop_test, health_and_metrics_need_no_token) {
     }
 }
 
-TEST_F(start_stop_test, a_second_process_on_the_same_directory_is_refused) {
+TEST_F(start_stop_test, a_second_process_on_the_same_directory_is_rejected) {
     auto s = start();
     const finished second =
         run_callsignd({"--data-dir", data_dir().string(), "--listen", "127.0.0.1:0"});
     EXPECT_GT(second.status.code, 0);
     EXPECT_NE(second.err.find(data_dir().filename().string()), std::string::npos) << second.err;
-    EXPECT_FALSE(reaper_of(*s).empty()) << "the first one must not mind";
+    EXPECT_FALSE(reaper_of(*s).empty()) << "the first process must not be affected";
 }
 
-TEST_F(start_stop_test, it_says_its_version) {
+TEST_F(start_stop_test, it_prints_its_version) {
     for (const char* program : {"callsignd", "callsign"}) {
         const finished done = run({(programs() / program).string(), "--version"}, patience);
         EXPECT_EQ(done.status, (exit_status{0, 0}));
@@ -108,10 +108,10 @@ TEST_F(start_stop_test, a_good_configuration_can_be_checked_without_starting) {
     const finished done = run_callsignd(
         {"--check-config", "--config", file.string(), "--data-dir", data_dir().string()});
     EXPECT_EQ(done.status, (exit_status{0, 0})) << done.err;
-    EXPECT_FALSE(std::filesystem::exists(data_dir())) << "checking must not make anything";
+    EXPECT_FALSE(std::filesystem::exists(data_dir())) << "a check must create nothing";
 }
 
-TEST_F(start_stop_test, a_faulty_configuration_is_refused_with_every_fault) {
+TEST_F(start_stop_test, an_invalid_configuration_is_rejected_with_every_error) {
     const auto file = write_config(
         "[reaper]\n"
         "window = \"soon\"\n"
@@ -133,13 +133,13 @@ TEST_F(start_stop_test, a_faulty_configuration_is_refused_with_every_fault) {
     EXPECT_FALSE(std::filesystem::exists(data_dir()));
 }
 
-TEST_F(start_stop_test, a_configuration_that_is_not_there_is_a_fault) {
+TEST_F(start_stop_test, a_missing_configuration_is_an_error) {
     const finished done = run_callsignd({"--config", temp_path("none.toml").string(), "--data-dir",
                                          data_dir().string(), "--listen", "127.0.0.1:0"});
     EXPECT_EQ(done.status, (exit_status{2, 0})) << done.err;
 }
 
-TEST_F(start_stop_test, hangup_reloads_and_a_faulty_file_changes_nothing) {
+TEST_F(start_stop_test, hangup_reloads_and_an_invalid_file_changes_nothing) {
     const auto file = write_config("[reaper]\nwindow = \"5m\"\n");
     auto s = start({"--config", file.string()});
     EXPECT_EQ(reaper_of(*s).at("window"), "5m");
@@ -148,7 +148,7 @@ TEST_F(start_stop_test, hangup_reloads_and_a_faulty_file_changes_nothing) {
     s->child().signal(SIGHUP);
     EXPECT_TRUE(eventually([&] { return reaper_of(*s).at("window") == "6m"; }));
 
-    // A fault anywhere leaves all of it as it was; the server says so and goes on.
+    // An invalid file changes nothing; the server logs the error and continues.
     write_config("[reaper]\nwindow = \"7m\"\ninterval = \"never\"\n");
     const auto said_before = s->child().errors().size();
     s->child().signal(SIGHUP);
@@ -164,9 +164,9 @@ TEST_F(start_stop_test, hangup_reloads_and_a_faulty_file_changes_nothing) {
     expect_exit(s->child(), 0);
 }
 
-// The server is asked to stop while clients are in the middle of things. Each that got an answer
-// has it for good; the others know that they do not know; and nothing makes the server end badly.
-TEST_F(start_stop_test, termination_under_load_finishes_what_is_under_way) {
+// The server is stopped while it processes requests. Every acknowledged creation is durable, the
+// other outcomes are unknown, and the server exits regularly.
+TEST_F(start_stop_test, termination_under_load_completes_requests_in_progress) {
     auto s = start();
     const std::string token = make_account(*s, "busy", "SYN");
     std::atomic<std::uint64_t> answers{0};
@@ -207,8 +207,9 @@ TEST_F(start_stop_test, termination_under_load_finishes_what_is_under_way) {
     expect_sound();
 }
 
-// From outside to inside: whoever has begun to ask is answered before the queue closes.
-TEST_F(start_stop_test, a_request_half_sent_at_the_end_gets_its_answer) {
+// Shutdown proceeds from listener to queue: a request in progress is answered before the queue
+// closes.
+TEST_F(start_stop_test, a_request_half_sent_at_the_end_gets_its_response) {
     auto s = start();
     const std::string token = make_account(*s, "late", "SYN");
     const std::string body = R"({"description":"Before the end"})";
@@ -219,13 +220,13 @@ TEST_F(start_stop_test, a_request_half_sent_at_the_end_gets_its_answer) {
                              std::to_string(body.size()) + "\r\n\r\n";
     http_client late(s->port());
     ASSERT_TRUE(late.send(head + body.substr(0, 5)));
-    // The server has it: another connection is served after it.
+    // The server has received it, since it has served another connection after it.
     ASSERT_TRUE(http_client(s->port()).get("/livez").has_value());
     s->child().signal(SIGTERM);
     ASSERT_TRUE(eventually([&] {
         return s->child().errors().find("stopping") != std::string::npos;
     })) << s->child().errors();
-    // It takes no more connections once it has begun to stop.
+    // A server that is stopping accepts no connections.
     ASSERT_TRUE(eventually([&] { return !http_client(s->port()).get("/livez").has_value(); }));
     ASSERT_TRUE(late.send(body.substr(5)));
     const auto answer = late.receive();

@@ -1,6 +1,6 @@
-// Goal: opaque accounts hold up as a whole: the real program under TaskChampion's protocol and
-// under the real Taskwarrior, across crashes and restarts, and with what the reference server left
-// behind.
+// Goal: opaque accounts work as a whole: the real program with raw requests of TaskChampion's
+// protocol and with the real Taskwarrior, across crashes and restarts, and with data imported from
+// the reference server.
 
 #include "fixture.hpp"
 #include "support/reference_file.hpp"
@@ -34,7 +34,7 @@ class sync_test : public system_test {
     static std::optional<http_answer> child(http_client& c, const std::string& parent) {
         return c.request("GET", "/v1/client/get-child-version/" + parent, headers());
     }
-    // The bodies of the chain, in order; checks that each names its parent.
+    // Returns the bodies of the chain, in order; verifies each version's parent.
     static std::vector<std::string> chain_after(http_client& c, std::string at) {
         std::vector<std::string> bodies;
         for (;;) {
@@ -90,7 +90,7 @@ TEST_F(sync_test, versions_and_snapshots_may_be_100_mib_and_no_more) {
     ASSERT_TRUE(snapshot);
     EXPECT_EQ(snapshot->body, body);
 
-    // Its length alone is enough to refuse it.
+    // The announced length suffices to reject it.
     const auto refusal_of = [&](const std::string& path, const std::string& type) {
         http_client rude(s->port());
         rude.send("POST /v1/client/" + path + id + " HTTP/1.1\r\nHost: x\r\nX-Client-Id: " +
@@ -124,7 +124,7 @@ TEST_F(sync_test, a_body_may_come_in_chunks_and_requests_behind_each_other) {
     EXPECT_EQ(c.receive()->body, "abcdef");
 }
 
-// Each replica looks before it sends, so the turnstile lets one of them go at a time.
+// Each replica queries before it sends, so the turnstile admits one at a time.
 TEST_F(sync_test, replicas_that_ask_first_meet_no_conflict) {
     auto s = start_open();
     constexpr int replicas = 6, rounds = 25;
@@ -155,19 +155,19 @@ TEST_F(sync_test, replicas_that_ask_first_meet_no_conflict) {
     http_client c(s->port());
     EXPECT_EQ(chain_after(c, nil_id).size(), static_cast<std::size_t>(accepted));
     EXPECT_EQ(accepted, replicas * rounds);
-    // A thread that the machine holds up for longer than a turn may still meet one.
+    // A thread that is delayed for longer than a turn may still get a conflict.
     EXPECT_LE(conflicts, replicas * rounds / 20);
     expect_sound();
 }
 
-// ---- what the reference server left behind ----
+// ---- import from the reference server ----
 
 std::string version_id(int n) {
     const std::string digits = std::to_string(1000 + n);
     return "b0517957-f912-4d49-8330-f612e730" + digits;
 }
 
-TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
+TEST_F(sync_test, the_reference_servers_file_is_imported) {
     const std::string other = "1666d464-418a-4a08-ad53-6f15c78270cd";
     const std::string empty = "2666d464-418a-4a08-ad53-6f15c78270cd";
     const auto path = temp_path("taskchampion-sync-server.sqlite3");
@@ -184,7 +184,7 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     file.add_version(other, version_id(500), version_id(501), "of the other");
     file.set_snapshot(client_id, version_id(9), 150, std::time(nullptr), "snapshot bytes");
 
-    // Registration is closed: what was imported is let in all the same.
+    // Registration is closed; imported clients are accepted nevertheless.
     auto s = start({}, {{"CALLSIGN_MASTER_KEY", std::string(64, '7')}});
     const std::vector<std::string> import = {"import", "taskchampion-sync-server", path.string()};
     const json::object first = ask_callsign(import);
@@ -196,7 +196,7 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
               R"({"clients":3,"versions":0,"versionsThereAlready":13,"snapshots":0,)"
               R"("managed":0,"refused":0,"broken":0})");
 
-    // The old server went on for a while; what it took meanwhile follows.
+    // The old server received further versions, which another import adds.
     file.add_version(client_id, version_id(12), version_id(13), "later");
     bodies.push_back("later");
     EXPECT_EQ(ask_callsign(import).at("versions"), 1);
@@ -216,8 +216,8 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     const auto next = add(c, version_id(13), "goes on here");
     EXPECT_EQ(next->status, 200u);
     EXPECT_EQ(next->header("X-Snapshot-Request"), "urgency=high");  // of 150 versions
-    // Here the history has gone on, there it has too: nothing is overwritten, and it is said.
-    // All others are taken over, but for one that the server can read by now.
+    // Both servers have added versions of their own: nothing is overwritten, and the import reports
+    // it. All other clients are imported, except those of managed accounts.
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
     const json::object device = ask_callsign({"device", "add", "ops", "--name", "laptop"});
     const std::string managed(device.at("clientId").as_string());
@@ -226,11 +226,11 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     file.add_version(client_id, version_id(13), version_id(14), "elsewhere");
     file.add_version(other, version_id(501), version_id(502), "and more of the other");
     file.add_version(empty, nil_id, version_id(701), "not empty any more");
-    // The first in the file's order: its latest version is of another client.
+    // The first client in the file: its latest version belongs to another client.
     const std::string broken = "0066d464-418a-4a08-ad53-6f15c78270cd";
     file.add_client(broken);
     file.set_latest(broken, version_id(701));
-    // The second: its snapshot is of the year 0.
+    // The second client: its snapshot dates from the year 0.
     const std::string timeless = "0166d464-418a-4a08-ad53-6f15c78270cd";
     file.add_client(timeless);
     file.add_version(timeless, nil_id, version_id(801), "of a timeless one");
@@ -241,9 +241,10 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
               R"({"clients":6,"versions":2,"versionsThereAlready":14,"snapshots":0,)"
               R"("managed":1,"refused":1,"broken":2})");
     EXPECT_NE(refused.err.find(timeless + ": "), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("its snapshot is not of the years 1 to 9999"), std::string::npos);
+    EXPECT_NE(refused.err.find("snapshot_timestamp must be of the years 1 to 9999"),
+              std::string::npos);
     EXPECT_NE(refused.err.find(broken + ": "), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("the latest version of a client is not in it"), std::string::npos);
+    EXPECT_NE(refused.err.find("the latest version of a client is missing"), std::string::npos);
     EXPECT_NE(refused.err.find("history-differs"), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find("account ops: skipped, since its account is managed here"),
               std::string::npos)
@@ -254,8 +255,8 @@ TEST_F(sync_test, the_reference_servers_file_is_taken_over) {
     expect_sound();
 }
 
-// Each kind of client that a file may have, and after each one that is whole.
-TEST_F(sync_test, clients_are_taken_over_whatever_is_left_of_others) {
+// Each kind of invalid client in a file, each followed by a valid one.
+TEST_F(sync_test, clients_are_imported_whatever_is_left_of_others) {
     const auto path = temp_path("taskchampion-sync-server.sqlite3");
     reference_file file(path);
     int n = 0;
@@ -347,7 +348,7 @@ TEST_F(sync_test, an_imported_client_is_given_a_name_and_a_prefix) {
                                         account,       "--prefix",
                                         prefix};
     };
-    // Refused before anything is there.
+    // Rejected before anything is written.
     EXPECT_EQ(callsign(import(client_id, "taken", "DSK")).status, (exit_status{1, 0}));
     EXPECT_EQ(callsign(import(nil_id, "desk", "DSK")).status, (exit_status{1, 0}));
     EXPECT_EQ(ask_callsign({"account", "list"}).at("accounts").as_array().size(), 2u);
@@ -360,22 +361,22 @@ TEST_F(sync_test, an_imported_client_is_given_a_name_and_a_prefix) {
     EXPECT_EQ(chain_after(c, nil_id), std::vector<std::string>{"of the one"});
     const auto theirs = c.request("GET", std::string("/v1/client/get-child-version/") + nil_id,
                                   {{"X-Client-Id", other}});
-    EXPECT_EQ(theirs->status, 404u) << "it was not asked for";
-    // Again, it is what it was; the other client gets a name of its own.
+    EXPECT_EQ(theirs->status, 404u) << "it was not imported";
+    // Repeated, it changes nothing; another client needs another name.
     EXPECT_EQ(ask_callsign(import(client_id, "desk", "DSK")).at("versionsThereAlready"), 1);
     EXPECT_EQ(ask_callsign(import(other, "den", "DEN")).at("versions"), 1);
     EXPECT_EQ(ask_callsign({"account", "list"}).at("accounts").as_array().size(), 4u);
     expect_sound();
 }
 
-TEST_F(sync_test, what_is_no_reference_servers_file_is_refused_in_a_sentence) {
+TEST_F(sync_test, other_files_are_rejected_in_one_sentence) {
     auto s = start();
     const auto import = [&](const std::filesystem::path& file) {
         return callsign({"import", "taskchampion-sync-server", file.string()});
     };
     const finished nothing = import(temp_path("nothing"));
     EXPECT_EQ(nothing.status, (exit_status{1, 0}));
-    EXPECT_NE(nothing.err.find("there is no file"), std::string::npos) << nothing.err;
+    EXPECT_NE(nothing.err.find("no such file"), std::string::npos) << nothing.err;
     std::ofstream(temp_path("text")) << std::string(5000, 'x');
     std::ofstream(temp_path("line")) << "a line\n";
     for (const char* name : {"text", "line"}) {
@@ -384,7 +385,7 @@ TEST_F(sync_test, what_is_no_reference_servers_file_is_refused_in_a_sentence) {
     }
     SQLite::Database(temp_path("other").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
         .exec("CREATE TABLE x (y)");
-    EXPECT_NE(import(temp_path("other")).err.find("no file of taskchampion-sync-server"),
+    EXPECT_NE(import(temp_path("other")).err.find("not a file of taskchampion-sync-server"),
               std::string::npos);
 }
 
@@ -402,12 +403,12 @@ TEST_F(taskwarrior_test, two_devices_of_one_opaque_account_converge) {
 
     expect_done(laptop({"add", "Say", "its", "number", "project:home", "+loud"}));
     expect_done(laptop({"add", "Another"}));
-    expect_done(laptop.sync());  // the first sync of the account, with a snapshot
-    expect_done(phone.sync());   // begins with that snapshot
+    expect_done(laptop.sync());  // the first sync of the account adds a snapshot
+    expect_done(phone.sync());   // starts from that snapshot
     ASSERT_EQ(tasks_of(laptop).size(), 2u);
     EXPECT_EQ(differences(tasks_of(laptop), tasks_of(phone)), "");
 
-    // Both change things, also the same task, before either syncs.
+    // Both devices make changes, also to the same task, before either syncs.
     expect_done(phone({"1", "modify", "priority:H"}));
     expect_done(phone({"add", "From the phone"}));
     expect_done(laptop({"1", "modify", "due:2026-12-24"}));
@@ -426,7 +427,7 @@ TEST_F(taskwarrior_test, two_devices_of_one_opaque_account_converge) {
     EXPECT_EQ(differences(tasks_of(laptop), tasks_of(phone)), "");
     expect_sound();
 
-    // The server saw nothing of it.
+    // The server's files contain no task text.
     for (const auto& file : std::filesystem::directory_iterator(data_dir())) {
         if (!file.is_regular_file()) continue;
         std::ifstream in(file.path(), std::ios::binary);

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests with the real Taskwarrior have besides: the program, or a loud skip; and for those
-// with a managed account, its devices and all the ways to look at its tasks.
+// Fixture of the tests with the real Taskwarrior: the program, or a conspicuous skip; and for
+// managed accounts, their devices and all ways to read their tasks.
 
 #include "fixture.hpp"
 #include "support/taskwarrior.hpp"
@@ -37,7 +37,7 @@ class with_taskwarrior : public Base {
     std::string program;
 };
 
-// ---- a task as REST and as Taskwarrior show it, in one form ----
+// ---- a common form of tasks for REST and Taskwarrior ----
 
 using plain_task = std::map<std::string, std::string>;
 
@@ -78,7 +78,7 @@ inline std::string plain_value(const std::string& name, const json::value& value
     return is_time && text.find('T') != std::string::npos ? seconds_text(text) : text;
 }
 
-// As Taskwarrior exports it.
+// From an export of Taskwarrior.
 inline plain_task plain_export(const json::object& exported) {
     plain_task plain;
     for (const auto& [name, value] : exported) plain[name] = plain_value(name, value);
@@ -86,7 +86,7 @@ inline plain_task plain_export(const json::object& exported) {
 }
 
 inline plain_task plain_answer(const json::object& shown) {
-    // What REST says besides.
+    // Members that only REST has.
     static const std::set<std::string_view> more{"attributes", "seq",    "createdAt", "prefix",
                                                  "period",     "number", "madeBy"};
     plain_task plain;
@@ -96,19 +96,19 @@ inline plain_task plain_answer(const json::object& shown) {
     const json::value* const others = shown.if_contains("attributes");
     if (others == nullptr) return plain;
     for (const auto& [name, value] : others->as_object()) {
-        // Taskwarrior's second copy of what has fields of its own.
+        // Taskwarrior also stores these in other fields.
         if (name != "tags" && name != "depends") plain[name] = plain_value(name, value);
     }
     return plain;
 }
 
-// A member that is a string; empty if there is none.
+// Returns a string member; empty if there is none.
 inline std::string text_in(const json::object& from, std::string_view name) {
     const json::value* const found = from.if_contains(name);
     return found != nullptr && found->is_string() ? std::string(found->as_string()) : "";
 }
 
-// Uuids as clients draw them, told apart by a number, and by a hexadecimal digit for its kind.
+// Returns UUIDs such as clients generate, identified by a number and a hexadecimal digit.
 inline std::string numbered_uuid(int n, char kind = 'a') {
     const std::string digits = std::to_string(n);
     return std::string(1, kind) + "0000000-0000-4000-8000-" + std::string(12 - digits.size(), '0') +
@@ -117,7 +117,7 @@ inline std::string numbered_uuid(int n, char kind = 'a') {
 
 using task_table = std::map<std::string, json::object>;
 
-// Where two tables of tasks are not the same, in words; empty: they are.
+// Describes the differences between two tables of tasks; empty: none.
 inline std::string differences(const task_table& a, const task_table& b) {
     std::map<std::string, std::pair<json::object, json::object>> by_uuid;
     for (const auto& [uuid, task] : a) by_uuid[uuid].first = task;
@@ -132,7 +132,7 @@ inline std::string differences(const task_table& a, const task_table& b) {
 
 class managed_test : public with_taskwarrior<system_test> {
   protected:
-    // The server, and on it the account `ops` whose tasks are called SYN-1, SYN-2...
+    // Starts the server, and creates the account `ops` with tasks SYN-1, SYN-2...
     void begin(std::vector<std::string> flags = {}) {
         s = start(std::move(flags), {{"CALLSIGN_MASTER_KEY", std::string(64, '7')}});
         const json::object made = ask_callsign({"account", "create", "ops", "--prefix", "SYN"});
@@ -143,19 +143,19 @@ class managed_test : public with_taskwarrior<system_test> {
     json::object add_device(const std::string& name) const {
         return ask_callsign({"device", "add", "ops", "--name", name});
     }
-    // A Taskwarrior that has what `callsign device add` says in its .taskrc.
+    // Creates a Taskwarrior with the .taskrc lines of `callsign device add`.
     std::unique_ptr<taskwarrior> make_device(const std::string& name) const {
         return std::make_unique<taskwarrior>(program, text_in(add_device(name), "taskrc"));
     }
 
-    // The receipt.
+    // Returns the receipt.
     json::object create(const std::string& idempotency_key, const json::object& task) const {
         const auto made = rest->post_json("/v1/tasks", json::serialize(task), idempotency_key);
-        EXPECT_TRUE(made && made->status / 100 == 2) << (made ? made->body : "no answer");
+        EXPECT_TRUE(made && made->status / 100 == 2) << (made ? made->body : "no response");
         return made ? json::parse(made->body).as_object() : json::object{};
     }
 
-    // A merge patch over REST; the status it was answered with.
+    // Sends a merge patch, and returns the response's status.
     unsigned edit(const std::string& ref, const json::object& patch) const {
         const auto answer = rest->request("PATCH", "/v1/tasks/" + ref,
                                           {{"Content-Type", "application/merge-patch+json"}},
@@ -168,7 +168,7 @@ class managed_test : public with_taskwarrior<system_test> {
         return answer ? answer->status : 0;
     }
 
-    // By uuid or key; empty if it is not there (any more), and `status` says so.
+    // By UUID or key; empty unless the status is 200, and fails the test unless it is `status`.
     json::object show(const std::string& ref, unsigned status = 200) const {
         const auto shown = rest->get("/v1/tasks/" + ref);
         EXPECT_TRUE(shown && shown->status == status) << ref << (shown ? shown->body : "");
@@ -176,7 +176,7 @@ class managed_test : public with_taskwarrior<system_test> {
                                              : json::object{};
     }
 
-    // The rows that `callsign check` has looked at, all of them sound.
+    // Returns the numbers of rows that `callsign check` has verified.
     json::object checked() const {
         const json::object report = ask_callsign({"check"});
         EXPECT_TRUE(report.contains("ok") && report.at("ok") == true) << json::serialize(report);
@@ -184,7 +184,7 @@ class managed_test : public with_taskwarrior<system_test> {
     }
     std::int64_t versions() const { return checked().at("versions").as_int64(); }
 
-    // Requests to a route (as the metrics name it) with that class of status.
+    // Number of requests to a route (as named in the metrics) with this class of status.
     int answered(const std::string& route, const std::string& status) const {
         http_client anyone(s->port());
         const auto metrics = anyone.get("/metrics");
@@ -195,8 +195,8 @@ class managed_test : public with_taskwarrior<system_test> {
         return at == std::string::npos ? 0 : std::stoi(metrics->body.substr(at + line.size()));
     }
 
-    // The devices, the server's REST answers and its snapshot agree on every task, and all is
-    // sound; what they agree on.
+    // Verifies that devices, REST and the server's snapshot agree on every task, and that the store
+    // is sound; returns the tasks.
     task_table expect_agreement(const std::vector<const taskwarrior*>& devices) {
         const auto newcomer = make_device("newcomer-" + std::to_string(++newcomers));
         expect_done(newcomer->sync());
@@ -211,7 +211,7 @@ class managed_test : public with_taskwarrior<system_test> {
         return agreed;
     }
 
-    // Each is there once: SYN-1 to SYN-n.
+    // Each of the keys SYN-1 to SYN-n occurs once.
     static void expect_keys_to(const task_table& tasks, int last) {
         std::map<std::string, int> times;
         for (const auto& [uuid, task] : tasks) ++times[text_in(task, "key")];

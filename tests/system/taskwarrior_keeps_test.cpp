@@ -1,7 +1,7 @@
-// Goal: every task that REST or an import accepts, as it was made or after edits, is one that
-// Taskwarrior keeps: it is there, as it was sent, after its reports and two syncs, and can be
-// exported. Method: tasks and edits drawn with many odd values in every field, and odd attributes;
-// what is refused is refused, what is taken is compared. Skipped without a real Taskwarrior.
+// Goal: Taskwarrior preserves every task that REST or an import accepts, as created or after edits:
+// it is unchanged after reports and two syncs, and can be exported. Method: generated tasks and
+// edits with many unusual values in every field, and unusual attributes; what the server accepts is
+// compared. Skipped without a real Taskwarrior.
 
 #include "taskwarrior_fixture.hpp"
 
@@ -34,7 +34,7 @@ class drawing {
         for (int n = below(5); n > 0; --n) out += " " + of(words);
         return out;
     }
-    // Mostly of these years.
+    // Mostly of recent years.
     std::string instant() {
         static constexpr const char* odd[] = {
             "1970-01-02T00:00:00Z", "1980-01-01T00:00:00Z", "0001-01-01T00:00:00Z",
@@ -58,7 +58,7 @@ class drawing {
         return of(all);
     }
 
-    // What an edit or a creation has in common.
+    // Fields of both edits and creations.
     json::object fields() {
         static constexpr const char* attribute_names[] = {"until", "scheduled", "start", "end"};
         static constexpr const char* statuses[] = {"pending", "completed", "recurring"};
@@ -93,8 +93,7 @@ class drawing {
         return task;
     }
 
-    // An attribute as TaskChampion has it, more than one in three of them one that breaks an
-    // export.
+    // An attribute as TaskChampion stores it; more than a third of them would break an export.
     std::pair<std::string, std::string> attribute() {
         using namespace std::string_view_literals;
         static constexpr std::string_view names[] = {
@@ -146,13 +145,13 @@ class drawing {
 
 class taskwarrior_keeps_test : public managed_test {
   protected:
-    // Everything of `less` is in `more`; where not, in words. To Taskwarrior an empty attribute is
-    // none.
+    // Describes which content of `less` is missing from `more`. For Taskwarrior, empty attributes
+    // do not exist.
     static std::string missing(const plain_task& less, const plain_task& more) {
         std::string text;
         for (const auto& [name, value] : less) {
             if (name == "modified")
-                continue;  // by Taskwarrior, as it makes tasks of those that recur
+                continue;  // set by Taskwarrior when it creates recurring instances
             const auto found = more.find(name);
             if (found != more.end() ? found->second == value : value.empty()) continue;
             text += name + ": " + value + " became " +
@@ -162,7 +161,7 @@ class taskwarrior_keeps_test : public managed_test {
     }
 };
 
-// As plain_export has it.
+// In the form of plain_export.
 plain_task plain_attributes(const std::map<std::string, std::string>& all) {
     plain_task plain;
     std::map<std::string, std::vector<std::string>> lists;
@@ -182,7 +181,7 @@ plain_task plain_attributes(const std::map<std::string, std::string>& all) {
     return plain;
 }
 
-// The numbers behind `word` in what a command said.
+// Returns the numbers that follow `word` in a command's output.
 std::set<std::size_t> places_in(const std::string& said, const std::string& word) {
     std::set<std::size_t> all;
     for (auto at = said.find(word); at != said.npos; at = said.find(word, at + 1)) {
@@ -242,7 +241,7 @@ TEST_F(taskwarrior_keeps_test, what_every_way_in_accepts) {
         expected[uuid] = plain_answer(show(uuid));
     }
 
-    // The same of a file, without what the first try names.
+    // Repeats the import without the entries that the first attempt rejects.
     const std::string file = temp_path("export.json").string();
     std::vector<std::pair<std::string, std::map<std::string, std::string>>> entries;
     for (int n = 0; n < 150; ++n) entries.emplace_back(uuid_of_next(), drawn());

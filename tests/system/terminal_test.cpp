@@ -1,6 +1,6 @@
-// Goal: on a terminal the finished program behaves as people expect of one, and in a pipe as other
-// programs do. Method: `callsign` on a terminal of its own, what is typed and all that is shown;
-// and the same line in a pipe.
+// Goal: on a terminal the program behaves interactively, and in a pipe as other programs do.
+// Method: `callsign` on a pseudo-terminal, with its input and all output; and the same command line
+// in a pipe.
 
 #include "support/terminal.hpp"
 
@@ -28,7 +28,7 @@ class terminal_test : public system_test {
     }
 };
 
-TEST_F(terminal_test, nothing_said_is_help) {
+TEST_F(terminal_test, no_arguments_print_help) {
     const finished done = run(line({}), patience);
     EXPECT_EQ(done.status, (exit_status{0, 0}));
     EXPECT_THAT(done.out, HasSubstr("doctor"));
@@ -56,7 +56,7 @@ TEST_F(terminal_test, a_misspelt_option_of_the_server_is_named) {
               "--help)\n");
 }
 
-// What is destroyed is asked for, and only a yes is one.
+// Destructive commands ask for confirmation, and only a yes confirms.
 TEST_F(terminal_test, asks_before_it_destroys) {
     auto s = start();
     ask_callsign({"account", "create", "ben", "--prefix", "BEN"});
@@ -66,7 +66,7 @@ TEST_F(terminal_test, asks_before_it_destroys) {
     };
     const finished piped = run(on_data({"account", "delete", "ben"}), patience);
     EXPECT_EQ(piped.status, (exit_status{2, 0}));
-    EXPECT_THAT(piped.err, HasSubstr("say --yes"));
+    EXPECT_THAT(piped.err, HasSubstr("use --yes"));
     for (const char* no : {"n\n", "\n", "\x04", "x\n"}) {
         terminal asked(on_data({"account", "delete", "ben"}));
         EXPECT_THAT(asked.await("[y/N] "), HasSubstr("Delete account 'ben' and all its tasks"));
@@ -89,7 +89,7 @@ TEST_F(terminal_test, progress_is_in_place_on_a_terminal_and_not_in_a_pipe) {
     const std::string all = shown.rest();
     EXPECT_EQ(shown.status(), (exit_status{0, 0}));
     EXPECT_THAT(all, HasSubstr("\r\x1b[Kchecking "));
-    EXPECT_THAT(all, HasSubstr("\r\x1b[KCHECKED")) << "it is gone before the answer";
+    EXPECT_THAT(all, HasSubstr("\r\x1b[KCHECKED")) << "progress is erased before the result";
     for (std::size_t at = 0; (at = all.find("\x1b[K", at)) != all.npos;) {
         at += 3;
         const auto end = all.find_first_of("\r\n", at);
@@ -129,16 +129,15 @@ TEST_F(terminal_test, file_errors_say_what_to_do) {
     auto s = start();
     const finished folder =
         run(on_data({"import", "taskwarrior", "/tmp", "--account", "home"}), patience);
-    EXPECT_THAT(folder.err, HasSubstr("cannot read /tmp: Is a directory: name a file"));
+    EXPECT_THAT(folder.err, HasSubstr("cannot read /tmp: Is a directory: specify a file"));
     const finished missing =
         run(on_data({"import", "taskwarrior", "/no/such/file", "--account", "home"}), patience);
-    EXPECT_THAT(
-        missing.err,
-        HasSubstr("cannot read /no/such/file: No such file: there is no directory /no/such"));
+    EXPECT_THAT(missing.err,
+                HasSubstr("cannot read /no/such/file: No such file: missing directory /no/such"));
     EXPECT_EQ(missing.status, (exit_status{1, 0}));
 }
 
-// SIGHUP names what is in force and what is not, and no value.
+// SIGHUP logs which keys took effect and which did not, and no values.
 TEST_F(terminal_test, a_reload_names_the_keys_that_changed) {
     const auto file = temp_path("callsign.toml");
     std::ofstream(file) << "[reaper]\nbatch = 7\n";

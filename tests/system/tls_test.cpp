@@ -1,5 +1,6 @@
-// Goal: a server with a certificate does over TLS what it does in clear, for its own command line,
-// for followers and for Taskwarriors; and a renewal needs no restart. Method: the real programs.
+// Goal: a server with a certificate works over TLS as it does unencrypted, for its own command
+// line, for followers and for Taskwarriors; and a renewal needs no restart. Method: the real
+// programs.
 
 #include "fixture.hpp"
 #include "support/certificates.hpp"
@@ -25,7 +26,7 @@ using ::testing::HasSubstr;
 
 class tls_test : public system_test {
   protected:
-    // Where the server finds them, whichever pair they are.
+    // Copies a pair to the configured paths.
     void show(const certificate_files& pair) const {
         const auto over = std::filesystem::copy_options::overwrite_existing;
         std::filesystem::copy_file(pair.certificate, temp_path("shown.pem"), over);
@@ -43,7 +44,7 @@ class tls_test : public system_test {
     static std::string url_of(const server& s) {
         return "https://" + own_name() + ":" + std::to_string(s.port());
     }
-    // Asks on a connection of its own, and trusts that certificate alone.
+    // Connects separately, and trusts that certificate only.
     static bool shows(const server& s, const certificate_files& pair) {
         ssl::context context(ssl::context::tls_client);
         context.load_verify_file(pair.certificate.string());
@@ -62,7 +63,7 @@ class tls_test : public system_test {
         }
         return false;
     }
-    // What callsign says to another directory's, or no server's, user.
+    // Runs callsign without access to the server's data directory.
     finished callsign_elsewhere(std::vector<std::string> words, const server& s) const {
         words.insert(words.begin(), (programs() / "callsign").string());
         return run(words, patience, {{"CALLSIGN_TOKEN", s.admin_token()}});
@@ -73,7 +74,7 @@ TEST_F(tls_test, the_command_line_asks_over_tls) {
     const auto pair = make("own");
     auto s = start_with(pair);
     EXPECT_THAT(s->banner().back(), HasSubstr("https://127.0.0.1:"));
-    // The server of a directory is known by its lock, whatever its certificate's names are.
+    // The lock identifies the local server of a directory, whatever names its certificate has.
     EXPECT_TRUE(ask_callsign({"account", "list"}).contains("accounts"));
     const std::vector<std::string> list{"account", "list", "--url", url_of(*s)};
     const finished unknown = callsign_elsewhere(list, *s);
@@ -101,7 +102,7 @@ TEST_F(tls_test, a_renewed_certificate_is_shown_after_a_hangup_and_a_bad_one_is_
         s->child().signal(SIGHUP);
         EXPECT_TRUE(says(*s, text, from)) << s->child().errors();
     };
-    hang_up({first.certificate, second.key}, "holds no key of the certificate");
+    hang_up({first.certificate, second.key}, "has no private key of the certificate");
     EXPECT_TRUE(shows(*s, first));
     hang_up(make("past", -2), "the certificate expired");
     EXPECT_TRUE(shows(*s, first));
@@ -111,7 +112,7 @@ TEST_F(tls_test, a_renewed_certificate_is_shown_after_a_hangup_and_a_bad_one_is_
     hang_up(make("soon", 3), "expires within 7 days");
 }
 
-TEST_F(tls_test, followers_hear_of_changes_on_a_socket) {
+TEST_F(tls_test, followers_receive_changes_on_a_websocket) {
     const auto pair = make("own");
     auto s = start_with(pair);
     const std::string token(
@@ -150,8 +151,8 @@ TEST_F(tls_test, followers_hear_of_changes_on_a_socket) {
     EXPECT_THAT(said, HasSubstr("ADA-1"));
 }
 
-// What it says on standard error, listening on all addresses.
-TEST_F(tls_test, a_server_that_others_can_overhear_warns_of_it) {
+// Returns its standard error output when it listens on all addresses.
+TEST_F(tls_test, an_unencrypted_server_on_all_addresses_warns) {
     const auto pair = make("own");
     const auto warns = [&](const std::string& listen, const environment& env) {
         process child({callsignd(), "--data-dir", data_dir().string(), "--listen", listen}, env);
@@ -186,7 +187,7 @@ TEST_F(tls_test, what_is_to_be_pasted_has_the_public_address) {
                 HasSubstr("sync.server.url=https://tasks.example.org/sync\n"));
 }
 
-TEST_F(tls_test, nobody_gets_the_token_of_a_server_that_was_killed) {
+TEST_F(tls_test, the_token_of_a_killed_server_is_sent_to_no_other_server) {
     auto s = start();
     const std::uint16_t port = s->port();
     EXPECT_EQ(callsign({"account", "list"}).status.code, 0);

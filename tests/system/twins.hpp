@@ -1,7 +1,7 @@
 #pragma once
-// Twins: pairs of connections that send the very same creations, so that each key is always
-// contested, and retry until they know. A ledger holds what was acknowledged first; every later
-// answer is held against it, during the run and after it.
+// Twins: pairs of connections that send identical creations, so that each key is always contested,
+// and retry until the outcome is known. A ledger records the first acknowledged receipt; every
+// later response is compared with it, during the run and after it.
 
 #include "fixture.hpp"
 #include "support/retrying_client.hpp"
@@ -30,10 +30,10 @@ struct creation {
     std::string body;
 };
 
-// What was acknowledged, by key. Thread safe.
+// The acknowledged receipts, by key. Thread-safe.
 class ledger {
   public:
-    // The definite answer to a creation, if there was one; the first receipt is the one to keep to.
+    // Records the definite response to a creation, if any; later receipts must equal the first.
     void acknowledge(const creation& c, const std::optional<http_answer>& answer) {
         const std::lock_guard lock(mutex_);
         ++acknowledged_;
@@ -48,13 +48,13 @@ class ledger {
     }
 
     std::uint64_t acknowledged() const { return acknowledged_; }
-    // Returns when so many answers are in.
+    // Returns once there are so many responses.
     void await(std::uint64_t answers) const {
         for (auto n = acknowledged_.load(); n < answers; n = acknowledged_.load())
             acknowledged_.wait(n);
     }
 
-    // After the run, when nobody adds any more.
+    // Requires: the run has ended.
     const std::map<std::string, std::pair<creation, std::string>>& entries() const {
         return entries_;
     }
@@ -77,7 +77,7 @@ class ledger {
 
 inline const std::vector<std::string> prefixes{"SYN", "INC"};
 
-// The n-th creation of a pair: the same for both twins, made anew by each.
+// The n-th creation of a pair, generated identically by both twins.
 inline creation make_creation(std::mt19937_64& random, std::uint64_t n) {
     const json::object body{{"description", "Creation " + std::to_string(n)},
                             {"prefix", prefixes[random() % prefixes.size()]}};
@@ -88,7 +88,7 @@ struct twins_crew {
     std::uint16_t port;
     std::string token;
     ledger book;
-    std::atomic<bool> done{false};  // finish what you have begun, and go home
+    std::atomic<bool> done{false};  // ends the twins after their current creation
 
     void work(std::uint64_t pair_seed, std::uint64_t own_seed) {
         std::mt19937_64 shared(pair_seed);
@@ -98,7 +98,7 @@ struct twins_crew {
         std::vector<creation> earlier;
         for (std::uint64_t n = 0; !done; ++n) {
             earlier.push_back(make_creation(shared, n));
-            // Now and then something old again, as a client does that forgot what it knew.
+            // Some iterations repeat an old creation, as a client that lost its state would.
             const bool look_back = own() % 5 == 0;
             for (const creation& c : {earlier.back(), earlier[own() % earlier.size()]}) {
                 const auto answer = client.create(c.key, c.body, too_late);
@@ -119,12 +119,12 @@ inline void audit_numbers(const ledger& book) {
         const json::object receipt = json::parse(entry.second).as_object();
         const std::string prefix(receipt.at("prefix").as_string());
         const auto number = receipt.at("number").to_number<std::int64_t>();
-        EXPECT_TRUE(numbers[prefix].insert(number).second) << "given twice: " << entry.second;
+        EXPECT_TRUE(numbers[prefix].insert(number).second) << "assigned twice: " << entry.second;
         EXPECT_TRUE(uuids.insert(std::string(receipt.at("uuid").as_string())).second);
         EXPECT_TRUE(seqs.insert(receipt.at("seq").to_number<std::int64_t>()).second);
         EXPECT_EQ(receipt.at("key").as_string(), prefix + "-" + std::to_string(number));
     }
-    // All who asked have their answer, so what is acknowledged is all there is.
+    // All clients have their responses, so there are no other tasks.
     for (const auto& [prefix, taken] : numbers) {
         EXPECT_EQ(*taken.begin(), 1) << prefix;
         EXPECT_EQ(*taken.rbegin(), static_cast<std::int64_t>(taken.size())) << prefix;

@@ -1,9 +1,9 @@
-// Goal: a webhook's server is told every change, in order, at least once, whatever happens to
-// either of them; and nobody is told anything whom the configuration does not allow.
+// Goal: a webhook's receiver gets every change, in order, at least once, whatever happens to either
+// server; and nothing is sent to addresses that the configuration does not allow.
 //
-// Method: the real server posts to one of this test's, which refuses, hangs up and is silent by a
-// seed, while the other is killed and started again. What was accepted must lead from one change to
-// the next. CALLSIGN_SYSTEM_SEED draws the moments.
+// Method: the real server posts to a server of this test, which rejects, hangs up and does not
+// respond, as a seed determines, while the real server is killed and restarted. Accepted changes
+// must be contiguous. CALLSIGN_SYSTEM_SEED determines the moments.
 
 #include "fixture.hpp"
 #include "support/setting.hpp"
@@ -51,7 +51,7 @@ class receiver {
     std::string url() const {
         return "http://127.0.0.1:" + std::to_string(http_.local_endpoint().port()) + "/hook";
     }
-    // Until so many changes were accepted in all, those that came again not counted.
+    // Waits until this number of distinct changes was accepted.
     bool await(std::int64_t seq) {
         std::unique_lock lock(mutex_);
         return changed_.wait_for(lock, patience, [&] { return last_seq_ >= seq; });
@@ -70,11 +70,11 @@ class receiver {
         net::http_response response;
         const int drawn = std::uniform_int_distribution<>(0, 9)(random_);
         if (drawn < faults_in_ten_ && drawn % 3 == 0) {
-            // Past the deadline of who posts.
+            // Exceeds the sender's deadline.
             asio::steady_timer silence(context_, 400ms);
             co_await silence.async_wait(asio::use_awaitable);
         }
-        // Half of the failures are of those that it has taken all the same.
+        // Half of the failures follow a successful receipt.
         const bool fails = drawn < faults_in_ten_;
         if (!fails || drawn % 2 == 0) take(request);
         response.status = fails ? 503 : 204;
@@ -132,7 +132,7 @@ class webhook_test : public system_test {
         more.emplace_back("CALLSIGN_SECRETS_MASTER_KEY_FILE", key_file().string());
         return start({}, std::move(more));
     }
-    // An admin token of a new account.
+    // Creates an account and returns an admin token for it.
     std::string make_owner(const server& s) const {
         make_account(s, "work", "SYN");
         const json::object made =
@@ -142,7 +142,7 @@ class webhook_test : public system_test {
     static std::string add(http_client& owner, const std::string& url) {
         const json::object wanted{{"url", url}, {"secret", secret_text}, {"after", "0"}};
         const auto made = owner.post_json("/v1/webhooks", json::serialize(wanted));
-        EXPECT_TRUE(made && made->status == 201) << (made ? made->body : "no answer");
+        EXPECT_TRUE(made && made->status == 201) << (made ? made->body : "no response");
         return std::string(json::parse(made->body).at("webhookId").as_string());
     }
     static void create(http_client& owner, const std::string& key) {
@@ -153,7 +153,7 @@ class webhook_test : public system_test {
     }
 };
 
-TEST_F(webhook_test, every_change_is_told_in_order_across_kills) {
+TEST_F(webhook_test, every_change_is_posted_in_order_across_kills) {
     const std::uint64_t drawn = system_seed();
     SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(drawn));
     std::mt19937_64 random(drawn);
@@ -182,7 +182,7 @@ TEST_F(webhook_test, every_change_is_told_in_order_across_kills) {
     expect_sound();
 }
 
-TEST_F(webhook_test, a_neighbour_is_told_nothing_whatever_its_name) {
+TEST_F(webhook_test, private_addresses_receive_nothing_whatever_their_name) {
     receiver to(1);
     const auto s = start_with({});
     http_client owner(s->port(), make_owner(*s));
@@ -195,8 +195,8 @@ TEST_F(webhook_test, a_neighbour_is_told_nothing_whatever_its_name) {
     by_name.replace(by_name.find("127.0.0.1"), 9, "localhost");
     const std::string id = add(owner, by_name);
     create(owner, "one");
-    // Its attempt is in the log once it was made.
-    for (std::string log; log.find("no address that may be called") == log.npos;) {
+    // The attempt is in the webhook's list of deliveries.
+    for (std::string log; log.find("no permitted address") == log.npos;) {
         const auto answer = owner.get("/v1/webhooks/" + id + "/deliveries");
         ASSERT_TRUE(answer && answer->status == 200);
         log = answer->body;
@@ -206,7 +206,7 @@ TEST_F(webhook_test, a_neighbour_is_told_nothing_whatever_its_name) {
     expect_exit(s->child(), 0);
 }
 
-// A server that is asked to stop does not wait for one that does not answer.
+// Shutdown does not wait for a receiver that does not respond.
 TEST_F(webhook_test, a_stop_does_not_wait_for_a_silent_server) {
     asio::io_context context;
     tcp::acceptor silent(context, {asio::ip::address_v4::loopback(), 0});

@@ -1,5 +1,5 @@
-// The reaper's window, chosen by a real server of real retries: it follows them, it survives a
-// kill, and a reload sets it and gives it back.
+// Goal: a real server derives the reaper's window from real retries: the window follows them,
+// survives a kill, and a reload can fix it and restore "auto".
 
 #include "fixture.hpp"
 
@@ -36,7 +36,7 @@ class window_test : public system_test {
         return std::string(all.at("windows").as_array().at(0).at(name).as_string());
     }
 
-    // Creations whose answers are lost; their clients ask again after that.
+    // Sends creations whose responses are lost; their clients retry after `after`.
     static void retry(const server& s, const std::string& token, milliseconds after) {
         http_client client(s.port(), token);
         for (int pass = 0; pass < 2; ++pass) {
@@ -58,7 +58,7 @@ class window_test : public system_test {
         }
         return false;
     }
-    // A whole one, from now on.
+    // Waits for a complete sweep from now on.
     static void await_sweep(const server& s) {
         const auto swept = [&] { return reaper_of(s).at("sweeps").to_number<int>(); };
         const int before = swept();
@@ -73,12 +73,12 @@ TEST_F(window_test, follows_retries_and_survives_a_kill_and_reloads) {
     EXPECT_EQ(window_of(*s), "100ms");
     EXPECT_EQ(of_window(*s, "reason"), "few-samples");
 
-    // Longer than it may get.
+    // Longer than window_max.
     retry(*s, token, 1500ms);
     EXPECT_TRUE(eventually([&] { return of_window(*s, "reason") == "at-ceiling"; }));
     EXPECT_EQ(window_of(*s), "100ms");
 
-    // It lengthens at once, as far as it may.
+    // The window lengthens at once, up to its maximum.
     write_config("auto", "1h");
     s->child().signal(SIGHUP);
     EXPECT_TRUE(eventually([&] { return of_window(*s, "reason") == "derived"; }));

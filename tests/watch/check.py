@@ -1,9 +1,9 @@
-"""Holds what people watch a server by against a running server: the metrics and the events that docs/operations.md
+"""Compares monitoring files with a running server: the metrics and the events that docs/operations.md
 lists, the dashboard, the alerts, and fail2ban's filter.
 
     python3 tests/watch/check.py --server callsignd --root .
 
-Exit status 0: they agree. Where Prometheus' promtool and fail2ban-regex are installed, they have their say too.
+Exit status 0: they agree. Prometheus' promtool and fail2ban-regex are run, too, if they are installed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 import yaml
 
 WAIT = 30
-# Prometheus gives each sample these itself, or knows them of a histogram.
+# Prometheus adds these labels itself, or derives them from a histogram.
 OWN_LABELS = {"instance", "job", "le"}
 CONFIG = """
 [backup]
@@ -69,7 +69,7 @@ class Server:
 
 
 class Metrics:
-    """What /metrics says: the labels of each metric, by its name."""
+    """The content of /metrics: the labels of each metric, by its name."""
 
     def __init__(self, text):
         self.kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M))
@@ -82,7 +82,7 @@ class Metrics:
                 self.values.setdefault((self.of(name), label), set()).add(value)
 
     def of(self, sample):
-        """The metric that a sample of this name belongs to; None: none does."""
+        """Returns the metric that a sample of this name belongs to, or None."""
         if sample in self.kinds:
             return sample
         family = re.sub(r"_(bucket|sum|count)$", "", sample)
@@ -90,7 +90,7 @@ class Metrics:
 
 
 def visit(server):
-    """Asks so that each metric has a sample, and each kind of refusal that is easy to have is had."""
+    """Sends requests so that each metric has a sample, including the common kinds of rejections."""
     task = {"Content_Type": "application/json", "Idempotency_Key": '"key"'}
     assert server.ask("/v1/tasks", server.token, "POST", b'{"description":"x"}', **task)[0] == 201
     assert server.ask("/v1/tasks/TASK-1", server.token)[0] == 200
@@ -113,7 +113,7 @@ def visit(server):
 
 
 def table(document, title):
-    """The rows of the section's tables, their cells."""
+    """Returns the rows of the section's tables as cells."""
     section = document.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     assert section, f"there is no section called {title}"
     rows = [re.split(r"(?<!\\) *\| *", line.strip("| ")) for line in section.splitlines() if line.startswith("|")]
@@ -125,7 +125,7 @@ def words(cell):
 
 
 def check_documented(metrics, document, faults):
-    documented = {word for row in table(document, "What to watch") for word in words(row[0])}
+    documented = {word for row in table(document, "Metrics and alerts") for word in words(row[0])}
     for name in documented - metrics.kinds.keys():
         faults.append(f"{name}: is in the document, and the server does not export it")
     for name in metrics.kinds.keys() - documented:
@@ -133,7 +133,8 @@ def check_documented(metrics, document, faults):
 
 
 def check_expression(metrics, where, text, faults):
-    """Only what is exported is named, with labels it has, and values that there are, where they are few."""
+    """Verifies that only exported metrics are named, with existing labels, and with existing values
+    where they are few."""
     seen = set()
     for sample, selector in re.findall(r"\b((?:callsign|process)_[a-z_]+)(?:\{([^}]*)\})?", text):
         name = metrics.of(sample)
@@ -152,7 +153,7 @@ def check_expression(metrics, where, text, faults):
         known = OWN_LABELS.union(*(metrics.labels[name] for name in seen))
         for label in by.replace(" ", "").split(","):
             if label not in known:
-                faults.append(f"{where}: nothing there has a label {label}")
+                faults.append(f"{where}: no metric there has a label {label}")
     return seen
 
 
@@ -186,8 +187,8 @@ def check_rules(metrics, file, faults):
 
 
 def check_events(root, document, faults):
-    """The names and reasons of the document are those of the sources, and the other way round."""
-    rows = [row for row in table(document, "What it says") if len(row) == 4 and words(row[0])]
+    """Events and reasons of the document must equal those of the sources."""
+    rows = [row for row in table(document, "Logs") if len(row) == 4 and words(row[0])]
     documented = {words(row[0])[0]: set(words(row[2])) for row in rows}
     api = "".join(file.read_text() for file in sorted((root / "src/api").rglob("*.cpp")))
     net = (root / "src/net/session.cpp").read_text()
@@ -211,15 +212,15 @@ def check_events(root, document, faults):
     for event in sources.keys() & documented.keys():
         for reason in sources[event] ^ documented[event]:
             faults.append(f"{event} {reason}: is a reason in the sources or in the document, and not in both")
-    complaints = {word for row in table(document, "When Taskwarrior complains") for word in words(row[1])}
+    complaints = {word for row in table(document, "Taskwarrior sync errors") for word in words(row[1])}
     for reason in (sources["sync-refused"] | {"sync-trimmed"}) - complaints:
-        faults.append(f"{reason}: has no row in When Taskwarrior complains")
+        faults.append(f"{reason}: has no row in Taskwarrior sync errors")
 
 
 def ask_promtool(root, text, faults):
     promtool = shutil.which("promtool")
     if not promtool:
-        print("promtool is not here: the rules were not tried")
+        print("promtool is not installed: the rules were not tested")
         return
     folder = root / "config/prometheus"
     for what, given in ((["check", "metrics"], text), (["check", "rules", "callsign.rules.yml"], None),
@@ -230,14 +231,14 @@ def ask_promtool(root, text, faults):
 
 
 def ask_fail2ban(root, log, form, folder, faults):
-    """Who tried a token and a client id is found, once for each time; nobody else is."""
+    """The filter finds each failed attempt with a token or client ID once, and nothing else."""
     regex = shutil.which("fail2ban-regex")
     if not regex:
-        print("fail2ban-regex is not here: the filter was not tried")
+        print("fail2ban-regex is not installed: the filter was not tested")
         return
     forged = {"text": 'warn auth-failed client=203.0.113.66 reason=unknown-token route=',
               "json": '"level":"warn","event":"auth-failed","client":"203.0.113.66","reason":"unknown-token","route":'}
-    # What anybody may choose comes later in a line, and is not taken for its beginning.
+    # Text chosen by clients comes later in a line, and must not be mistaken for its beginning.
     line = {"text": f'2026-11-23T09:11:32.931Z info session failed error="{forged["text"]}"\n',
             "json": '{"time":"2026-11-23T09:11:32.931Z","level":"error","event":"session failed","error":'
                     + json.dumps(forged["json"]) + "}\n"}[form]
@@ -246,11 +247,11 @@ def ask_fail2ban(root, log, form, folder, faults):
     done = subprocess.run([regex, "--print-all-matched", str(file), str(root / "config/fail2ban/filter.d/callsign.conf")],
                           capture_output=True, text=True, check=False)
     found = re.search(r"Lines: (\d+) lines, (\d+) ignored, (\d+) matched", done.stdout)
-    wanted = 5  # three tokens, two client ids
+    wanted = 5  # three tokens, two client IDs
     if not found or int(found[3]) != wanted:
-        faults.append(f"fail2ban-regex ({form}): {wanted} lines were to match\n{done.stdout}{done.stderr}")
+        faults.append(f"fail2ban-regex ({form}): {wanted} lines should match\n{done.stdout}{done.stderr}")
     if "[203.0.113.66]" in done.stdout or "Date template hits" not in done.stdout:
-        faults.append(f"fail2ban-regex ({form}): a forged line was taken, or no date\n{done.stdout}")
+        faults.append(f"fail2ban-regex ({form}): a forged line matched, or no date\n{done.stdout}")
 
 
 def main():

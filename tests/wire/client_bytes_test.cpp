@@ -1,5 +1,5 @@
-// Against what a real client uploaded: every body opens, every plaintext is read and written again
-// to the byte, and sealed again it is the client's.
+// Data that a real client uploaded: every body decrypts, every plaintext is read and written with
+// the same bytes, and encrypted again it equals the client's.
 
 #include "support/vectors.hpp"
 
@@ -42,12 +42,12 @@ TEST(client_bytes, are_there) {
     ASSERT_EQ(client_vectors().size(), 5u);
 }
 
-TEST(client_bytes, are_sealed_with_the_key_we_derive) {
+TEST(client_bytes, are_encrypted_with_the_key_we_derive) {
     const client_vector& v = client_vectors().front();
     EXPECT_TRUE(seal::derive_key(bytes_of(v.encryption_secret), v.client_id) == vector_key(v));
 }
 
-TEST(client_bytes, open_and_seal_again_to_the_same) {
+TEST(client_bytes, decrypt_and_encrypt_to_the_same_bytes) {
     for (const client_vector& v : client_vectors()) {
         const std::string plaintext = opened(v);
         EXPECT_EQ(v.is_snapshot ? inflated(plaintext) : plaintext, v.plaintext);
@@ -66,7 +66,7 @@ TEST(client_bytes, are_segments_that_we_write_to_the_byte) {
     }
 }
 
-// The client's order of tasks and properties is its hash table's.
+// The client orders tasks and properties as its hash table does.
 TEST(client_bytes, are_snapshots_that_we_write_but_for_the_order) {
     for (const client_vector& v : client_vectors()) {
         if (!v.is_snapshot) continue;
@@ -81,7 +81,7 @@ TEST(client_bytes, are_snapshots_that_we_write_but_for_the_order) {
     }
 }
 
-// The snapshot was made of what the first segment did.
+// The snapshot contains the result of the first segment.
 TEST(client_bytes, agree_with_each_other) {
     const auto& all = client_vectors();
     const auto segment = wire::decode_segment(all[0].plaintext);

@@ -55,7 +55,7 @@ TEST(to_domain, makes_the_map_of_task_champion) {
     EXPECT_EQ(to_string(c.depends[1]), "SYN-7");
 }
 
-TEST(to_domain, names_each_fault) {
+TEST(to_domain, reports_each_error) {
     expect_task_fault(R"({})", "description", "required");
     expect_task_fault(R"({"description": ""})", "description", "required");
     expect_task_fault(R"({"description": "a\u0000b"})", "description", "invalid");
@@ -95,7 +95,7 @@ TEST(to_domain, names_each_fault) {
                       "depends[0]", "invalid");
 }
 
-// They have fields of their own, and may be given among the attributes too, but not in both.
+// Some instants have fields of their own; an attribute may carry them too, but not both at once.
 TEST(to_domain, instants_among_the_attributes_are_instants) {
     for (const char* name : {"until", "scheduled", "start", "end"}) {
         const std::string before = R"({"description": "a", "attributes": {")" + std::string(name);
@@ -124,7 +124,7 @@ TEST(to_domain, instants_among_the_attributes_are_instants) {
     }
 }
 
-TEST(to_domain, a_task_that_recurs_says_when_and_how_often) {
+TEST(to_domain, a_recurring_task_has_a_due_date_and_a_period) {
     const std::string start = R"({"description": "a", "status": "recurring")";
     const std::string due = R"(, "due": "2026-11-20T12:48:00Z")";
     const std::string often = R"(, "attributes": {"recur": "weekly"})";
@@ -133,7 +133,7 @@ TEST(to_domain, a_task_that_recurs_says_when_and_how_often) {
     expect_task_fault(start + due + "}", "recur", "required");
     EXPECT_EQ(read_task(start + due + R"(, "recur": "weekly"})").attributes.at("recur"), "weekly");
     expect_task_fault(start + often + R"(, "due": "1970-01-01T00:00:00Z"})", "due", "invalid");
-    // It would be deleted as soon as somebody has seen to the only one.
+    // Taskwarrior would delete the task as soon as its only instance is completed.
     expect_task_fault(
         start + due + R"(, "attributes": {"recur": "weekly", "until": "2026-11-20T12:48:00Z"}})",
         "until", "invalid");
@@ -143,12 +143,12 @@ TEST(to_domain, a_task_that_recurs_says_when_and_how_often) {
     }
 }
 
-// A field whose value could not be read is not also reported as missing.
-TEST(to_domain, does_not_repeat_a_fault) {
+// A field with an invalid value is not also reported as missing.
+TEST(to_domain, reports_an_error_once) {
     expect_task_fault(R"({"description": 1})", "description", "wrong-type");
 }
 
-TEST(to_domain, keeps_to_its_bounds) {
+TEST(to_domain, enforces_its_limits) {
     v1::CreateTask m;
     m.set_description(std::string(65'536, 'd'));
     m.set_project(std::string(255, 'p'));
@@ -180,8 +180,8 @@ TEST(to_domain, keeps_to_its_bounds) {
                                                 "annotations too-many", "attributes too-many"}));
 }
 
-// Taskwarrior takes what is before 1980 for no instant, and then exports no task at all.
-TEST(to_domain, refuses_instants_that_taskwarrior_cannot_hold) {
+// Taskwarrior does not read instants before 1980 as instants, and then exports no task at all.
+TEST(to_domain, rejects_instants_that_taskwarrior_cannot_represent) {
     const std::string start = R"({"description": "a", )";
     expect_task_fault(start + R"("due": "1979-12-31T23:59:59Z"})", "due", "invalid");
     expect_task_fault(start + R"("wait": "0001-01-01T00:00:00Z"})", "wait", "invalid");
@@ -197,7 +197,7 @@ TEST(to_domain, refuses_instants_that_taskwarrior_cannot_hold) {
               "315532800");
 }
 
-TEST(to_domain, refuses_instants_that_timestamps_cannot_hold) {
+TEST(to_domain, rejects_instants_that_timestamps_cannot_represent) {
     v1::CreateTask m;
     m.set_description("a");
     m.mutable_due()->set_seconds(253'402'300'800);
@@ -209,7 +209,7 @@ TEST(to_domain, refuses_instants_that_timestamps_cannot_hold) {
     EXPECT_EQ(found[1].field, "wait");
 }
 
-TEST(fingerprint, tells_creations_apart) {
+TEST(fingerprint, distinguishes_creations) {
     const char* different[] = {
         R"({"description": "a"})",
         R"({"description": "b"})",
@@ -231,8 +231,8 @@ TEST(fingerprint, tells_creations_apart) {
     EXPECT_EQ(prints.size(), std::size(different));
 }
 
-// A stored fingerprint is compared with those of later releases: the form must not drift.
-TEST(fingerprint, holds_across_releases) {
+// Stored fingerprints are compared with those of later releases: the form must not change.
+TEST(fingerprint, is_stable_across_releases) {
     EXPECT_EQ(
         to_hex(bytes_of(read_task(R"({"description": "Call them", "tags": ["x"]})").fingerprint)),
         "798fb8285298da1a3da9bca41976f781e55fedd4bc56fdb0e8722258b08b2f37");
@@ -280,7 +280,8 @@ TEST(to_message, task_puts_each_attribute_in_its_field) {
         R"("entry":"2026-11-20T12:48:00.000Z","modified":"2026-11-20T12:48:00.000Z"})");
 }
 
-// The server writes keys where it is told to; elsewhere `key` is a word like any other.
+// The server writes task keys into the configured attribute only; otherwise `key` is an ordinary
+// attribute.
 TEST(to_message, the_key_is_in_its_attribute) {
     faults found;
     v1::CreateTask m;
@@ -304,7 +305,7 @@ TEST(to_message, the_key_is_in_its_attribute) {
     EXPECT_EQ(to_message(t, "ticket").attributes().count("ticket"), 0u);
     EXPECT_EQ(to_message(t, "ticket").attributes().at("key"), "of the safe");
     EXPECT_EQ(to_message(t, "key").attributes().at("ticket"), "SYN-1");
-    // Renamed since; and one that a client has put there.
+    // The prefix was changed; then an attribute that a client has written.
     t.current_prefix = "BOARD";
     EXPECT_EQ(to_message(t, "ticket").attributes().count("ticket"), 0u);
     t.attributes["ticket"] = "SYN-2";

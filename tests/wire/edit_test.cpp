@@ -1,4 +1,4 @@
-// What an edit means, in both forms; how null and absent differ on the wire is in message_test.cpp.
+// The meaning of an edit in both forms. message_test.cpp tests how null and absent differ in JSON.
 
 #include <callsign/wire/convert.hpp>
 
@@ -93,7 +93,7 @@ TEST(edit_to_domain, an_absent_list_is_left_and_an_empty_one_replaces) {
     }
 }
 
-TEST(edit_to_domain, names_each_fault) {
+TEST(edit_to_domain, reports_each_error) {
     expect_edit_fault(R"({"description": null})", "description", "required");
     expect_edit_fault(R"({"description": ""})", "description", "required");
     expect_edit_fault(R"({"description": 1})", "description", "wrong-type");
@@ -139,7 +139,7 @@ TEST(edit_to_domain, reads_the_protobuf_form_alike) {
               std::set(same.replaced.begin(), same.replaced.end()));
 }
 
-TEST(edit_to_domain, names_what_only_protobuf_can_say_wrongly) {
+TEST(edit_to_domain, reports_errors_that_only_protobuf_can_express) {
     v1::EditTask m;
     m.set_project("p");
     (*m.mutable_attributes())["x"] = "y";
@@ -154,7 +154,7 @@ TEST(edit_to_domain, names_what_only_protobuf_can_say_wrongly) {
                                                 "uuid unknown-field", "attributes.key invalid"}));
 }
 
-TEST(edit_to_domain, keeps_to_its_bounds) {
+TEST(edit_to_domain, enforces_its_limits) {
     v1::EditTask m;
     for (int i = 0; i < 50; ++i) (*m.mutable_attributes())["a" + std::to_string(i)] = "v";
     for (int i = 0; i < 50; ++i) m.add_clear("attributes.b" + std::to_string(i));

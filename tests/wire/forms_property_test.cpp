@@ -1,6 +1,6 @@
-// Goal: the JSON and the protobuf form of one creation are the same creation, however its fields
-// are ordered, and every message survives both forms. Method: random messages of valid content,
-// written in both forms and read back; the JSON once more with its members shuffled.
+// Goal: the JSON and the protobuf form of a creation are equivalent, in any order of fields, and
+// every message survives both forms. Method: random valid messages, written in both forms and read
+// back; the JSON also with its members shuffled.
 
 #include <callsign/wire/convert.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 
 using google::protobuf::util::MessageDifferencer;
 
-// Text with quotes, escapes, lines and characters of each UTF-8 length.
+// Text with quotes, escapes, line breaks and characters of each UTF-8 length.
 rc::Gen<std::string> any_description() {
     return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
                             "a", "Z", "0", " ", "\"", "\\", "/", "\n", "\t", "\xC3\xA9",
@@ -32,7 +32,7 @@ rc::Gen<std::string> any_word() {
     return rc::gen::map(rc::gen::inRange(0, 50), [](int n) { return "w" + std::to_string(n); });
 }
 
-// Whole milliseconds: what the JSON form can say; from 1980 to 2037, what all may be.
+// Whole milliseconds, which the JSON form can represent; from 1980 to 2037, valid for all fields.
 void set_instant(google::protobuf::Timestamp& out) {
     out.set_seconds(*rc::gen::inRange<std::int64_t>(315'532'800, 2'147'483'648));
     out.set_nanos(*rc::gen::inRange(0, 1000) * 1'000'000);
@@ -129,7 +129,7 @@ RC_GTEST_PROP(forms, of_one_creation_have_one_fingerprint, (unsigned seed)) {
     }
 }
 
-// What is written is JSON to others too, and says the same to them.
+// Another JSON parser reads the output with the same content.
 RC_GTEST_PROP(forms, are_json_for_others, ()) {
     const v1::CreateTask m = any_create();
     const boost::json::object object = boost::json::parse(encode(format::json, m)).as_object();
@@ -137,8 +137,8 @@ RC_GTEST_PROP(forms, are_json_for_others, ()) {
     RC_ASSERT(std::string(text.data(), text.size()) == m.description());
 }
 
-// No bytes make a reader fail other than by naming a fault. Cut and altered bodies get furthest.
-RC_GTEST_PROP(forms, survive_damage, ()) {
+// A reader rejects any bytes with an error only. Truncated and altered bodies get furthest.
+RC_GTEST_PROP(forms, survive_corruption, ()) {
     const format f = *rc::gen::element(format::json, format::protobuf);
     std::string bytes = encode(f, any_create());
     for (int n = *rc::gen::inRange(0, 4); n > 0 && !bytes.empty(); --n) {

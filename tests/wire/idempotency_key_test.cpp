@@ -33,7 +33,7 @@ TEST(idempotency_key_header, reads_the_bare_form) {
     EXPECT_EQ(field_key(std::string(255, 'k')), std::string(255, 'k'));
 }
 
-TEST(idempotency_key_header, refuses_the_rest) {
+TEST(idempotency_key_header, rejects_other_values) {
     for (const char* value : {"",
                               " ",
                               "\"",
@@ -63,7 +63,7 @@ TEST(idempotency_key_header, refuses_the_rest) {
     EXPECT_EQ(field_key(std::string(256, 'k')), "(refused)");
 }
 
-TEST(idempotency_key_header, tells_missing_from_malformed) {
+TEST(idempotency_key_header, distinguishes_missing_from_malformed) {
     EXPECT_TRUE(std::holds_alternative<key_missing>(parse_idempotency_key({})));
     EXPECT_TRUE(std::holds_alternative<key_malformed>(parse_idempotency_key({""})));
     EXPECT_TRUE(std::holds_alternative<key_malformed>(parse_idempotency_key({"a", "a"})));

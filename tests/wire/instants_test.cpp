@@ -1,5 +1,5 @@
-// Goal: an instant that is let in can be said and kept. Method: each field of each message that
-// holds instants, at the bounds and just beyond them, in both forms.
+// Goal: an instant that is accepted can be written and stored. Method: each field of each message
+// that holds instants, at its limits and just beyond them, in both forms.
 
 #include "callsign/v1/callsign.pb.h"
 
@@ -52,7 +52,7 @@ void expect_kept_or_refused(const google::protobuf::Message& empty, const FieldD
     Timestamp& stamp = stamp_of(*sent, field);
     stamp.set_seconds(wanted.seconds);
     stamp.set_nanos(wanted.nanos);
-    // A handler that looks for more faults reads what was refused, too.
+    // A handler that collects further errors also reads rejected values.
     const time_point at = to_time_point(stamp);
     EXPECT_TRUE(is_instant(at));
     faults found;
@@ -72,7 +72,7 @@ void expect_kept_or_refused(const google::protobuf::Message& empty, const FieldD
     EXPECT_EQ(to_time_point(kept), at);
 }
 
-TEST(instants, of_every_field_are_kept_or_refused) {
+TEST(instants, of_every_field_are_stored_or_rejected) {
     const auto* file = v1::CreateTask::descriptor()->file();
     int fields = 0;
     for (int m = 0; m < file->message_type_count(); ++m) {
@@ -88,7 +88,7 @@ TEST(instants, of_every_field_are_kept_or_refused) {
     EXPECT_GT(fields, 30);
 }
 
-TEST(instants, inside_of_a_list_are_named_by_their_place) {
+TEST(instants, inside_of_a_list_are_named_by_their_index) {
     v1::CreateTask sent, read;
     sent.add_annotations();
     sent.add_annotations()->mutable_entry()->set_nanos(-1);
@@ -98,7 +98,7 @@ TEST(instants, inside_of_a_list_are_named_by_their_place) {
     EXPECT_EQ(found[0].field, "annotations[1].entry");
 }
 
-TEST(instants, of_another_year_are_refused_in_json) {
+TEST(instants, of_another_year_are_rejected_in_json) {
     for (const char* text : {"0000-12-31T23:59:59.999Z", "0001-01-01T00:00:00+00:01",
                              "9999-12-31T23:59:59-00:01", "10000-01-01T00:00:00Z"}) {
         v1::CreateToken read;

@@ -57,7 +57,7 @@ v1::EditTask edit_of(std::string_view json) {
     return m;
 }
 
-TEST(json_read, tells_null_from_absent_in_a_merge_patch) {
+TEST(json_read, distinguishes_null_from_absent_in_a_merge_patch) {
     const auto m = edit_of(R"({"project": null, "due": null, "tags": null, "priority": "",
                                "attributes": {"a": null, "b": "", "c.d": null}})");
     EXPECT_EQ(
@@ -70,7 +70,7 @@ TEST(json_read, tells_null_from_absent_in_a_merge_patch) {
     EXPECT_EQ(edit_of("{}").ByteSizeLong(), 0u);
 }
 
-TEST(json_read, tells_an_empty_list_from_an_absent_one) {
+TEST(json_read, distinguishes_an_empty_list_from_an_absent_one) {
     const auto m = edit_of(R"({"tags": [], "annotations": [{"description": "x"}]})");
     EXPECT_TRUE(m.has_tags());
     EXPECT_EQ(m.tags().values_size(), 0);
@@ -79,7 +79,7 @@ TEST(json_read, tells_an_empty_list_from_an_absent_one) {
     EXPECT_EQ(m.annotations().values(0).description(), "x");
 }
 
-TEST(json_read, names_what_is_wrong_with_a_merge_patch) {
+TEST(json_read, reports_errors_of_a_merge_patch) {
     const auto expect = [](std::string_view json, std::string_view field, std::string_view code) {
         const faults found = faults_of(json, v1::EditTask());
         ASSERT_EQ(found.size(), 1u) << json;
@@ -115,8 +115,8 @@ TEST(json_read, names_what_is_unknown) {
                       "unknown-field");
 }
 
-// Names beyond the bound are not even kept: that is said once, of the map, and reading goes on.
-TEST(json_read, keeps_no_more_of_a_map_than_its_bound) {
+// Names beyond the limit are not stored; one error reports them for the map, and reading continues.
+TEST(json_read, stores_no_more_of_a_map_than_its_limit) {
     const auto with = [](int entries) {
         std::string json = R"({"attributes": {)";
         for (int n = 0; n < entries; ++n) json += "\"a" + std::to_string(n) + R"(": "x", )";
@@ -169,7 +169,7 @@ TEST(json_read, names_what_has_the_wrong_type) {
     expect_form_fault(R"({"attributes": [["a", "b"]]})", "attributes", "wrong-type");
 }
 
-TEST(json_read, names_every_fault_at_once) {
+TEST(json_read, reports_every_error_at_once) {
     const faults found =
         faults_of(R"({"description": 1, "x": {}, "tags": ["a", 2, false], "due": "?"})");
     std::vector<std::string> fields;
@@ -177,13 +177,13 @@ TEST(json_read, names_every_fault_at_once) {
     EXPECT_EQ(fields, (std::vector<std::string>{"description", "x", "tags[1]", "tags[2]", "due"}));
 }
 
-TEST(json_read, refuses_what_is_no_object) {
+TEST(json_read, rejects_other_values_than_objects) {
     for (const char* root : {"[]", "[{\"a\": [1]}]", "1", "-1", "1.5", "\"a\"", "null", "true"}) {
         expect_form_fault(root, "", "wrong-type");
     }
 }
 
-TEST(json_read, refuses_what_is_no_json) {
+TEST(json_read, rejects_invalid_json) {
     for (const char* text :
          {"", " ", "{", "{}x", "{} {}", "{'a': 1}", "{\"a\": }", "{\"description\": \"a\",}", "nul",
           "\xEF\xBB\xBF{}", "{\"description\": \"\xFF\"}", "{\"description\": \"\xC0\x80\"}",
@@ -195,7 +195,7 @@ TEST(json_read, refuses_what_is_no_json) {
     }
 }
 
-TEST(json_read, bounds_nesting_and_faults) {
+TEST(json_read, limits_nesting_and_errors) {
     const std::string deep = "{\"a\":" + std::string(100'000, '[');
     EXPECT_EQ(faults_of(deep).back().code, "malformed");
 
@@ -246,7 +246,7 @@ TEST(json_write, writes_every_kind_of_field) {
               R"("createdAt":"2026-11-20T12:48:00.123Z","number":0})");
 }
 
-// In a merge patch what is not there stays.
+// In a merge patch an absent field stays unchanged.
 TEST(json_write, leaves_out_what_is_optional_and_not_set) {
     v1::EditSeries m;
     EXPECT_EQ(encode(format::json, m), "{}");
@@ -256,7 +256,7 @@ TEST(json_write, leaves_out_what_is_optional_and_not_set) {
     EXPECT_EQ(encode(format::json, m), R"({"prefix":"","archived":false,"next":0})");
 }
 
-TEST(protobuf, refuses_unknown_fields_by_path) {
+TEST(protobuf, rejects_unknown_fields_by_path) {
     v1::CreateTask m;
     m.add_annotations();
     m.add_annotations()
@@ -272,7 +272,7 @@ TEST(protobuf, refuses_unknown_fields_by_path) {
     EXPECT_EQ(found[0].code, "unknown-field");
 }
 
-TEST(protobuf, refuses_what_is_malformed) {
+TEST(protobuf, rejects_malformed_input) {
     for (const std::string& bytes : {std::string("\x0A\x05"
                                                  "ab",
                                                  4),
@@ -285,8 +285,8 @@ TEST(protobuf, refuses_what_is_malformed) {
     }
 }
 
-// However few bytes each has, at whatever depth, and whether there is a place for it or not.
-TEST(body, has_a_bound_of_values_in_either_form) {
+// The limit applies to values of any size, at any depth, in known and unknown fields.
+TEST(body, has_a_limit_of_values_in_either_form) {
     const auto repeated = [](std::size_t times, std::string_view each) {
         std::string all;
         while (times-- > 0) all += each;
@@ -314,7 +314,7 @@ TEST(body, has_a_bound_of_values_in_either_form) {
             EXPECT_EQ(code_of(format::protobuf, bytes, in_protobuf - 1), "too-many") << item;
         }
     }
-    // Unknown ones, and one that is cut off.
+    // Unknown fields, and a truncated one.
     const std::string unknown = repeated(40, std::string("\x98\x06\x01\x9A\x06\x00", 6));
     EXPECT_EQ(code_of(format::protobuf, unknown, 79), "too-many");
     EXPECT_EQ(code_of(format::protobuf, repeated(40, std::string("\x0A\x02\x0A", 3)), 20),

@@ -42,7 +42,7 @@ TEST(segment, is_written_as_the_client_does) {
     EXPECT_EQ(decode_segment(encode_segment(all)), decoded_segment(all));
 }
 
-// A client that meets a bad character in a version ends there and then.
+// A client aborts its sync at a version with invalid UTF-8.
 TEST(segment, never_holds_what_is_not_utf_8) {
     const auto written = [](std::string value) {
         const operations all{{kind::update, id, "p", std::move(value), at}};
@@ -55,7 +55,7 @@ TEST(segment, never_holds_what_is_not_utf_8) {
     EXPECT_EQ(written("\xC0\x80"), bad + bad);            // overlong
     EXPECT_EQ(written("\xED\xA0\x80"), bad + bad + bad);  // a surrogate
     EXPECT_EQ(written("\xF4\x90\x80\x80"), bad + bad + bad + bad);
-    EXPECT_EQ(written("x\xE2\x9C"), "x" + bad + bad);  // cut off
+    EXPECT_EQ(written("x\xE2\x9C"), "x" + bad + bad);  // truncated
     EXPECT_EQ(written(std::string("\0", 1)), std::string("\0", 1));
 }
 
@@ -72,12 +72,12 @@ std::string update_with(std::string_view members) {
     return "{\"operations\":[{\"Update\":{" + std::string(members) + "}}]}";
 }
 
-TEST(segment, that_is_not_one_is_refused_with_the_place_and_the_reason) {
+TEST(segment, an_invalid_one_is_rejected_with_position_and_reason) {
     const std::string u = "\"uuid\":\"f70ed568-0132-4fb2-ad77-19c4c8c0c321\"";
     const std::string create = "{\"Create\":{" + u + "}}";
     const std::string rest = "\"property\":\"p\",\"value\":null,";
     const std::string time = "\"timestamp\":\"2026-11-20T12:14:06Z\"";
-    const std::string misplaced = "a value of this kind has no place here.";
+    const std::string misplaced = "unexpected type of value.";
 
     EXPECT_EQ(fault_of(update_with(u + "," + rest + time)), "none");
     EXPECT_EQ(fault_of("{}"), "\"operations\" is missing.");
@@ -86,29 +86,31 @@ TEST(segment, that_is_not_one_is_refused_with_the_place_and_the_reason) {
     EXPECT_EQ(fault_of("{\"operations\":[5]}"), "operations: " + misplaced);
     EXPECT_EQ(fault_of("{\"operations\":[[]]}"), "operations: " + misplaced);
     EXPECT_EQ(fault_of("{\"operations\":[\"UndoPoint\"]}"), "operations: " + misplaced);
-    EXPECT_EQ(fault_of("{\"operations\":[],\"more\":1}"), "\"more\" is not known here.");
-    EXPECT_EQ(fault_of("{\"operations\":[],\"operations\":[]}"), "\"operations\" is there twice.");
-    EXPECT_EQ(fault_of("{\"operations\":[{}]}"),
-              "operations[0]: an operation is {\"Create\": ...} or the like.");
+    EXPECT_EQ(fault_of("{\"operations\":[],\"more\":1}"), "\"more\" is unknown.");
+    EXPECT_EQ(fault_of("{\"operations\":[],\"operations\":[]}"), "\"operations\" is given twice.");
+    EXPECT_EQ(
+        fault_of("{\"operations\":[{}]}"),
+        "operations[0]: an operation must have a member \"Create\", \"Delete\" or \"Update\".");
     EXPECT_EQ(fault_of("{\"operations\":[" + create + ",{\"Purge\":{}}]}"),
-              "operations[1]: \"Purge\" is not known here.");
-    EXPECT_EQ(fault_of("{\"operations\":[{\"Create\":{" + u + "},\"Delete\":{" + u + "}}]}"),
-              "operations[0]: an operation has one member, \"Create\" or the like.");
+              "operations[1]: \"Purge\" is unknown.");
+    EXPECT_EQ(
+        fault_of("{\"operations\":[{\"Create\":{" + u + "},\"Delete\":{" + u + "}}]}"),
+        "operations[0]: an operation must have one member: \"Create\", \"Delete\" or \"Update\".");
     EXPECT_EQ(fault_of("{\"operations\":[{\"Create\":\"" + to_string(id) + "\"}]}"),
               "operations[0]: " + misplaced);
     EXPECT_EQ(fault_of("{\"operations\":[{\"Create\":{}}]}"),
               "operations[0].Create: \"uuid\" is missing.");
     EXPECT_EQ(fault_of("{\"operations\":[{\"Create\":{\"uuid\":\"1\"}}]}"),
-              "operations[0].Create.uuid: this is not a UUID.");
+              "operations[0].Create.uuid: must be a UUID.");
     EXPECT_EQ(fault_of("{\"operations\":[{\"Delete\":{" + u + ",\"old_task\":{}}}]}"),
-              "operations[0].Delete: \"old_task\" is not known here.");
+              "operations[0].Delete: \"old_task\" is unknown.");
     EXPECT_EQ(fault_of(update_with(u + "," + time + "," + u)),
-              "operations[0].Update: \"uuid\" is there twice.");
+              "operations[0].Update: \"uuid\" is given twice.");
     EXPECT_EQ(fault_of(update_with(u + ",\"property\":\"p\"," + time)),
               "operations[0].Update: \"value\" is missing.");
     EXPECT_EQ(fault_of(update_with(u + "," + rest + "\"timestamp\":\"today\"")),
-              "operations[0].Update.timestamp: this is not an RFC 3339 time between the years 1678 "
-              "and 2261.");
+              "operations[0].Update.timestamp: must be an RFC 3339 time between the years 1678 and "
+              "2261.");
     EXPECT_EQ(fault_of(update_with(u + "," + rest + "\"timestamp\":null")),
               "operations[0].Update.timestamp: " + misplaced);
     EXPECT_EQ(fault_of(update_with(u + ",\"property\":\"p\",\"value\":7," + time)),
@@ -117,7 +119,7 @@ TEST(segment, that_is_not_one_is_refused_with_the_place_and_the_reason) {
               "operations[0].Update.value: " + misplaced);
 }
 
-TEST(segment, that_is_not_json_is_refused) {
+TEST(segment, invalid_json_is_rejected) {
     const std::string good = encode_segment(operations{{kind::update, id, "p", "v", at}});
     for (std::size_t size = 0; size < good.size(); ++size) {
         EXPECT_NE(fault_of(std::string_view(good).substr(0, size)), "none") << size;
@@ -131,13 +133,13 @@ TEST(segment, that_is_not_json_is_refused) {
     EXPECT_NE(fault_of("{\"operations\":[" + std::string(1'000'000, '{')), "none");
 }
 
-TEST(segment, is_bounded) {
+TEST(segment, is_limited) {
     const operations three(3, {kind::create, id, {}, {}, {}});
     const std::string json = encode_segment(three);
     EXPECT_EQ(fault_of(decode_segment(json, {.bytes_max = json.size(), .operations_max = 3})),
               "none");
     EXPECT_EQ(fault_of(decode_segment(json, {.operations_max = 2})),
-              "operations: there are too many of them.");
+              "operations: too many operations.");
     EXPECT_EQ(fault_of(decode_segment(json, {.bytes_max = json.size() - 1})),
               "The segment is too large.");
     const std::string name(100'000, 'n');
@@ -173,9 +175,9 @@ TEST(snapshot, reads_what_it_writes) {
     EXPECT_EQ(encode_snapshot({}), packed("{}"));
 }
 
-TEST(snapshot, that_is_not_one_is_refused_with_the_place_and_the_reason) {
+TEST(snapshot, an_invalid_one_is_rejected_with_position_and_reason) {
     const std::string u = to_string(id);
-    const std::string misplaced = "a value of this kind has no place here.";
+    const std::string misplaced = "unexpected type of value.";
     EXPECT_EQ(snapshot_fault("{\"" + u + "\":{\"a\":\"b\"}}"), "none");
     EXPECT_EQ(snapshot_fault("[]"), misplaced);
     EXPECT_EQ(snapshot_fault("\"x\""), misplaced);
@@ -186,30 +188,29 @@ TEST(snapshot, that_is_not_one_is_refused_with_the_place_and_the_reason) {
     EXPECT_EQ(snapshot_fault("{\"" + u + "\":{\"a\":{}}}"), u + ".a: " + misplaced);
     EXPECT_EQ(snapshot_fault("{\"" + u + "\":{\"a\":[]}}"), u + ".a: " + misplaced);
     EXPECT_EQ(snapshot_fault("{\"" + u + "\":{\"a\":1}}"), u + ".a: " + misplaced);
-    EXPECT_EQ(snapshot_fault("{\"" + u + "\":{},\"" + u + "\":{}}"),
-              u + ": this task is there twice.");
+    EXPECT_EQ(snapshot_fault("{\"" + u + "\":{},\"" + u + "\":{}}"), u + ": duplicate task.");
     EXPECT_EQ(snapshot_fault("{\"" + u + "\":{\"a\":\"1\",\"b\":\"\",\"a\":\"2\"}}"),
-              u + ": \"a\" is there twice.");
+              u + ": \"a\" is given twice.");
     EXPECT_NE(snapshot_fault("{\"" + u + "\":{\"a\":\"b\"}"), "none");
     EXPECT_NE(snapshot_fault(""), "none");
     EXPECT_NE(snapshot_fault("{}x"), "none");
 }
 
-TEST(snapshot, that_is_not_one_sound_stream_is_refused) {
+TEST(snapshot, other_data_than_one_sound_stream_is_rejected) {
     const std::string good = packed("{}");
     for (std::size_t size = 0; size < good.size(); ++size) {
         EXPECT_EQ(fault_of(decode_snapshot(std::string_view(good).substr(0, size))),
                   "The snapshot's zlib stream ends too early.");
     }
-    EXPECT_EQ(fault_of(decode_snapshot("{}")), "The snapshot is not a sound zlib stream.");
+    EXPECT_EQ(fault_of(decode_snapshot("{}")), "The snapshot is not a valid zlib stream.");
     EXPECT_EQ(fault_of(decode_snapshot(good + "x")),
-              "Something follows the snapshot's zlib stream.");
+              "Unexpected data follows the snapshot's zlib stream.");
     std::string damaged = good;
     damaged.back() = static_cast<char>(damaged.back() ^ 1);
-    EXPECT_EQ(fault_of(decode_snapshot(damaged)), "The snapshot is not a sound zlib stream.");
+    EXPECT_EQ(fault_of(decode_snapshot(damaged)), "The snapshot is not a valid zlib stream.");
 }
 
-TEST(snapshot, is_bounded) {
+TEST(snapshot, is_limited) {
     task_map tasks;
     tasks[id] = {{"a", std::string(50'000, 'x')}};
     tasks[uuid{}] = {};
@@ -225,14 +226,14 @@ TEST(snapshot, is_bounded) {
     EXPECT_EQ(fault_of(decode_snapshot(all, less)), "The snapshot is too large when inflated.");
     less = just;
     less.tasks_max = 1;
-    EXPECT_EQ(fault_of(decode_snapshot(all, less)), to_string(id) + ": there are too many tasks.");
-    // A few kilobytes that would be as many megabytes.
+    EXPECT_EQ(fault_of(decode_snapshot(all, less)), to_string(id) + ": too many tasks.");
+    // A few kilobytes that decompress to as many megabytes.
     const std::string bomb = packed(std::string(20'000'000, ' '));
     EXPECT_EQ(fault_of(decode_snapshot(bomb, {.bytes_max = 1'000'000})),
               "The snapshot is too large when inflated.");
 }
 
-// ---- any of them ----
+// ---- random segments and snapshots ----
 
 rc::Gen<std::string> any_string() {
     return rc::gen::map(
@@ -267,7 +268,7 @@ RC_GTEST_PROP(segment, reads_what_it_writes, ()) {
     }
     const std::string json = encode_segment(all);
     RC_ASSERT(decode_segment(json) == decoded_segment(all));
-    // Boost.JSON's document reader is another judge of what is written.
+    // Boost.JSON's document reader verifies the output independently.
     RC_ASSERT(boost::json::parse(json).at("operations").as_array().size() == all.size());
 }
 

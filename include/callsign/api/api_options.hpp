@@ -1,5 +1,5 @@
 #pragma once
-// How the REST API is offered, beside what it does.
+// Options of the REST API.
 
 #include <cstdint>
 #include <string>
@@ -8,16 +8,15 @@
 namespace callsign::api {
 
 struct api_options {
-    // Web pages from these origins may read answers (the Fetch standard's CORS):
-    // scheme://host[:port] each, or "*" for all. None: browsers keep answers from every page but
-    // the server's own.
+    // Origins whose web pages may read responses (CORS, the Fetch standard): scheme://host[:port]
+    // each, or "*" for all. None: only the server's own pages.
     std::vector<std::string> cors_origins{};
-    // Where clients reach the server: https://tasks.example.org, without a slash at its end. Empty:
-    // whoever asks knows it, and named it in Host.
+    // The base URL for clients: https://tasks.example.org, without a final slash. Empty: from the
+    // request's Host.
     std::string public_url{};
     bool speaks_tls = false;
-    // Of one account's tokens, in any minute, bursts included. More: 429. 0: as many as its shares
-    // of the engine let through.
+    // Maximum of requests by one account's tokens in any minute, bursts included. More: 429. 0:
+    // limited by the account's shares of the engine alone.
     std::int64_t account_requests_per_minute = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// How changes are followed (product.md section 8).
+// Options of the change feed (docs/api.md).
 
 #include <callsign/base/time.hpp>
 
@@ -8,13 +8,13 @@
 namespace callsign::api {
 
 struct feed_options {
-    // A follower hears something at least so often: by it either end notices that the other has
-    // gone, and what stands between them that the connection is in use.
+    // The longest silence towards a follower: either end detects by it that the other is gone, and
+    // proxies keep the connection.
     milliseconds heartbeat{std::chrono::seconds{15}};
-    // Long polls, streams and sockets together. More: 503. Each is a connection too, of which there
-    // are http.connections_max.
+    // Long polls, event streams and WebSockets together. More: 503. Each is a connection too, and
+    // counts against http.connections_max.
     std::size_t followers_max = 16'384;
-    // One account's.
+    // Of one account.
     std::size_t account_followers_max = 1'024;
 };
 

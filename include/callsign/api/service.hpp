@@ -1,7 +1,6 @@
 #pragma once
-// Everything behind a request: the route table, who may call what, and thin handlers that decode,
-// await the engine once, and encode. Knows no socket: tests and the simulator call handle()
-// directly.
+// Processes requests: the route table, authorisation, and thin handlers that decode, await the
+// engine once, and encode. Uses no sockets: tests and the simulator call handle() directly.
 //
 // Threads: the network executor.
 
@@ -27,15 +26,15 @@
 
 namespace callsign::api {
 
-// Accounts whose tasks live on another server. Without: there are none.
+// Support for remote accounts. Without an outbox there are none.
 struct elsewhere_service {
-    callsign::outbox* outbox = nullptr;  // outlives the service
+    callsign::outbox* outbox = nullptr;  // must outlive the service
     jobs::sink_opener open{};
 };
 
 struct service_options {
-    // Tokens whose owner is kept in memory. Beyond it they are read from the store again.
-    // Client ids too, as many again.
+    // Tokens that are cached with their owner, and as many client IDs. Others are read from the
+    // store each time.
     std::size_t principals_max = 16'384;
     sync_options sync{};
     api_options api{};
@@ -43,15 +42,15 @@ struct service_options {
     webhook_options webhooks{};
     web_options web{};
     elsewhere_service elsewhere{};
-    backup_files backups{};  // empty: none can be made
-    // What devices' keys are sealed under. None: no device is added to a managed account. Shared
-    // with the configuration it comes from; nobody changes it.
+    backup_files backups{};  // empty: no backups can be made
+    // Encrypts devices' keys. Null: no device can be added to a managed account. Shared with the
+    // configuration; never modified.
     std::shared_ptr<const seal::key_ring> master_key{};
 };
 
-// What the ops routes show.
+// Functions of the ops routes.
 struct service_hooks {
-    std::function<std::string()> metrics{};  // Prometheus text format; none: not to be had here
+    std::function<std::string()> metrics{};  // Prometheus text format; none: not served
 };
 
 class service {
@@ -66,56 +65,53 @@ class service {
     // Never throws for input.
     boost::asio::awaitable<net::http_response> handle(net::http_request request);
 
-    // Whether a request may send the body that is still to come: `head` is all but that. What it
-    // will be refused for whatever its body is, it is refused for here, with the same answer.
+    // Decides whether a request may send its body. `head`: the request without it. A request that
+    // handle() would reject regardless of its body is rejected here, with the same response.
     boost::asio::awaitable<net::admission> admit(net::http_request head);
 
-    // Adds to any answer what depends on its request alone (net::http_hooks::complete): handle()
+    // Adds to any response what depends on its request alone (net::http_hooks::complete); handle()
     // and admit() leave that out.
     void complete(const net::http_header& request, net::http_response& answer) const;
 
-    // How large the body of a request with this header may be: `usual_bytes_max`, but for the few
-    // that bring what a client sealed, and for those whose body nobody looks at.
+    // Returns the limit of a request's body: `usual_bytes_max`, but more for segments and
+    // snapshots, and less where the body is ignored.
     net::body_limits body_limits_of(const net::http_header& header,
                                     std::size_t usual_bytes_max) const;
 
-    // What was sealed under a former master key is sealed under the one in force. Requires: there
-    // is one. Errors as engine::submit.
+    // Re-encrypts secrets with the current master key. Requires: a master key. Errors as
+    // engine::submit.
     boost::asio::awaitable<result<jobs::resealed>> reseal_secrets();
 
-    // What conversions of accounts have left that an earlier run did not come to the end of is
-    // removed; how many there were. Requires: no request was answered yet. Errors as
-    // engine::submit.
+    // Cleans up after conversions that an earlier run did not finish; returns how many. Requires:
+    // no request was processed yet. Errors as engine::submit.
     boost::asio::awaitable<result<std::int64_t>> finish_conversions();
 
-    // Whether the master key opens the devices' keys (one of them is tried), or there are none: so
-    // that an operator hears of a wrong one before the devices do. The store's failure is a yes.
+    // Returns whether the master key decrypts the devices' keys (one of them is tried), or there
+    // are none, so that operators learn of a wrong key before devices do. True if the store fails.
     boost::asio::awaitable<bool> can_decrypt_devices();
 
-    // Who follows changes at this moment.
     std::size_t follower_count() const noexcept;
-    // Those who do are told to go. Before the server that they are connected to stops.
+    // Ends all followers. Call before the HTTP server stops.
     void stop_followers();
 
-    // Webhooks are delivered from here on, by `calls`; `bodies`: what is posted is charged to it.
-    // Both outlive the service.
+    // Starts the delivery of webhooks. `calls` must outlive the service. Bodies are charged to
+    // `bodies`.
     void start_webhooks(net::outgoing& calls, std::shared_ptr<net::body_budget> bodies,
                         const boost::asio::any_io_executor& executor);
-    // What is under way is cut off, and told again after the next start.
+    // Cuts off deliveries in progress; they are repeated after the next start.
     boost::asio::awaitable<void> stop_webhooks();
     delivery_counts webhook_deliveries() const noexcept;
 
-    // Backups, scheduled and asked for.
     jobs::backups& backups() noexcept;
 
   private:
     std::unique_ptr<impl> impl_;
 };
 
-// An RFC 9457 problem for what net refuses by itself.
+// Returns an RFC 9457 problem for a rejection by net.
 net::http_response refusal(const net::refused_request& refused);
 
-// A fresh token: "cs_" and 43 characters of base64url, 256 bits. Stored as its SHA-256 only.
+// Generates a token: "cs_" and 43 characters of base64url, 256 bits. Only its SHA-256 is stored.
 std::string make_token(entropy& source);
 
 }  // namespace callsign::api

@@ -1,5 +1,5 @@
 #pragma once
-// How the sync routes behave: TaskChampion's clients, /v1/client/*.
+// Options of the sync routes for TaskChampion's clients, /v1/client/*.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -12,21 +12,21 @@
 namespace callsign::api {
 
 struct sync_options {
-    // One version's sealed operations, one snapshot. More: 400, as the reference server answers.
+    // One version's segment, and one snapshot. More: 400, as the reference server responds.
     std::size_t segment_bytes_max = 100u << 20;
     std::size_t snapshot_bytes_max = 100u << 20;
     // When clients are asked for a new snapshot.
     snapshot_policy snapshots;
-    // An unknown client id that sends its first version gets an opaque account of its own.
+    // An unknown client ID that sends its first version gets an opaque account.
     bool open_registration = false;
-    // So many of those in any hour; the next one is answered 429.
+    // Maximum of such registrations in any hour. More: 429.
     std::size_t registrations_per_hour = 100;
-    // If any are named, all others are answered 403.
+    // Client IDs that may sync; others get 403. Empty: all may.
     std::vector<uuid> allow_client_ids;
-    // How long a replica that was told "up to date" may take to send its version before others of
-    // the same client id are told so too. Zero: they are told at once.
+    // How long a replica that received "up to date" may take to add a version before others of the
+    // same client ID receive it, too. Zero: they do not wait.
     milliseconds turnstile{50};
-    // The attribute a task's key is written to, for Taskwarrior to show. Empty: none.
+    // The attribute that holds a task's key, for Taskwarrior to display. Empty: none.
     std::string key_attribute = "key";
 };
 

@@ -1,10 +1,10 @@
 #pragma once
-// The page for people, at / and at each key's own address.
+// Options of the web page, at / and at each key's address.
 
 namespace callsign::api {
 
 struct web_options {
-    // false: its paths are not there.
+    // false: its routes do not exist.
     bool enabled = true;
 };
 

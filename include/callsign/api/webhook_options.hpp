@@ -1,5 +1,5 @@
 #pragma once
-// How changes are posted to the URLs that accounts name (product.md section 8).
+// Options of webhooks (docs/api.md).
 
 #include <callsign/base/time.hpp>
 
@@ -9,24 +9,24 @@
 namespace callsign::api {
 
 struct webhook_options {
-    // One account's. More: 409.
+    // Of one account. More: 409.
     std::size_t account_max = 10;
-    // Posted to at once, in all and for one account: so many connections and bodies are there at
-    // most, and a server that is slow to answer holds up its own account's first.
+    // Concurrent deliveries, in all and for one account: limits connections and bodies, and a slow
+    // server delays its own account's deliveries first.
     std::size_t at_once = 16;
     std::size_t account_at_once = 2;
-    // Threads that look names up: each is held up by a server of names that does not answer.
+    // Threads for lookups of names: a name server that does not respond blocks one.
     std::size_t lookup_threads = 8;
     // Changes in one body. Fewer where tasks are large.
     std::size_t changes_max = 100;
-    // What failed is tried again after a pause that doubles from the first to the second.
+    // Exponential back-off after failures: first and maximum pause.
     milliseconds retry_min{std::chrono::seconds{5}};
     milliseconds retry_max{std::chrono::hours{1}};
-    // So many failures in a row disable a webhook: with the pauses above after some two days.
+    // Successive failures that disable a webhook: with the pauses above after some two days.
     std::int64_t failures_max = 50;
 };
 
-// Since the start.
+// Counts since the start.
 struct delivery_counts {
     std::int64_t delivered = 0;
     std::int64_t failed = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// CALLSIGN_ASSERT: broken code, on in release too. It ends the process: a server that has lost
-// track of its own state must not go on writing. Never used for input.
+// CALLSIGN_ASSERT checks an internal invariant, in release builds too, and ends the process if it
+// does not hold: a server whose state is inconsistent must not write. Never used for input.
 
 namespace callsign {
 

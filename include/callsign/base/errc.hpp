@@ -1,7 +1,6 @@
 #pragma once
-// What can be wrong with the machinery, as opposed to what an input can be answered with. Expected
-// answers are values (see domain/command.hpp); these are the few things that go wrong around them.
-// They become HTTP statuses in one place, api/problem.cpp.
+// Errors of the infrastructure. Expected outcomes of a command are values instead
+// (domain/command.hpp). api/problem.cpp alone maps these errors to HTTP statuses.
 
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>
@@ -9,30 +8,28 @@
 namespace callsign {
 
 enum class errc {
-    // A bounded queue is full, or the caller's account holds its fair share of it. Nothing was
-    // done.
+    // A bounded queue is full, or the account uses its whole share of it. Nothing was done.
     overloaded = 1,
-    // The process is draining. Nothing was done.
+    // The process is shutting down. Nothing was done.
     shutting_down,
-    // The caller's deadline passed before the command was taken into a batch. Nothing was done.
+    // The deadline passed before the command or query was started. Nothing was done.
     deadline_exceeded,
-    // The store said no before anything became durable, for now. Nothing was done.
+    // The store rejected the transaction for now, before anything became durable. Nothing was done.
     store_refused,
-    // COMMIT failed and nobody knows whether it took. Ask again with the same key after the
-    // restart.
+    // COMMIT failed, outcome unknown. Retry with the same idempotency key after the restart.
     outcome_unknown,
-    // The store cannot be read now.
+    // The store cannot be read at present.
     store_unavailable,
-    // The disk has no room for it. Nothing was done.
+    // The disk is full. Nothing was done.
     storage_full,
-    // What the disk holds is not what was written there. Nothing was done.
+    // Stored pages are corrupt. Nothing was done.
     store_damaged,
-    // A row that is needed cannot be read, or contradicts others; they are not concerned. Nothing
-    // was done.
+    // A row that is needed cannot be read or contradicts other rows; other requests are not
+    // affected. Nothing was done.
     record_damaged,
-    // The server that the account's tasks live on cannot be reached, or says no. Nothing was done.
+    // The account's remote server cannot be reached or rejects the request. Nothing was done.
     remote_unavailable,
-    // The account was removed after the request was let in. Nothing was done.
+    // The account was removed after the request was admitted. Nothing was done.
     account_gone,
 };
 

@@ -1,20 +1,21 @@
 #pragma once
-// Why a file could not be opened, read or written, with what to do about it.
+// Error texts for a file that could not be opened, read or written, with advice.
 
 #include <filesystem>
 #include <string>
 
 namespace callsign {
 
-// What the file was to be: one that is there, or one that is made.
+// Whether the file is to exist or is to be created.
 enum class file_use { reading, making };
 
-// "Permission denied: /data belongs to callsign: run it as that user (sudo -u callsign ...)". Of
-// the error (an errno) that `file` was met with; what is there now says what to do.
+// Returns text such as "Permission denied: /data belongs to callsign: run it as that user (sudo -u
+// callsign ...)". `error` is the errno of the failed operation; the advice depends on the present
+// state of the file system.
 std::string file_trouble(const std::filesystem::path& file, int error,
                          file_use use = file_use::reading);
 
-// The name of a user, or its number where it has none.
+// Returns the user's name, or its number if it has no name.
 std::string user_name(unsigned user_id);
 
 }  // namespace callsign

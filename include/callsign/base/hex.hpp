@@ -3,7 +3,7 @@
 
 namespace callsign {
 
-// 0 to 15; -1 for what is no hexadecimal digit.
+// Returns 0 to 15, or -1 if `c` is not a hexadecimal digit.
 constexpr int hex_value(char c) noexcept {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;

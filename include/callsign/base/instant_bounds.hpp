@@ -1,7 +1,6 @@
 #pragma once
-// The instants that there are: the years 1 to 9999, as in protobuf's Timestamp. Whoever reads one
-// from outside refuses any other, and the store takes any other for damage: what is accepted can be
-// read again.
+// The valid instants: the years 1 to 9999, as in protobuf's Timestamp. Decoders reject all others
+// and the store treats them as corruption, so every accepted instant can be read back.
 
 #include <callsign/base/time.hpp>
 
@@ -14,7 +13,7 @@ inline constexpr time_point instant_first = std::chrono::sys_days{std::chrono::y
 inline constexpr time_point instant_last =
     time_point{std::chrono::sys_days{std::chrono::year{10'000} / 1 / 1}} - milliseconds{1};
 
-// Also for what no time_point can hold.
+// `seconds` may be outside the range of time_point.
 constexpr bool is_instant_in_seconds(std::int64_t seconds) noexcept {
     using std::chrono::floor;
     using in_seconds = std::chrono::seconds;

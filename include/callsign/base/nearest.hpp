@@ -1,5 +1,5 @@
 #pragma once
-// What somebody may have meant who misspelt a word: a command, an option, a setting.
+// Suggestions for misspelt commands, options and settings.
 
 #include <span>
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace callsign {
 
-// The known word that the fewest slips lead to, or an empty one if none is near. A slip is a letter
-// too many, a letter too few, another letter, or two that changed places; one in three letters of
-// the word may be one. Case does not count.
+// Returns the known word with the fewest edits from `word`, or an empty text if none is close
+// enough. An edit inserts, deletes or replaces a letter or swaps two neighbours; at most one edit
+// for every three letters of `word` is allowed, but always one. Case is ignored.
 std::string_view nearest(std::string_view word, std::span<const std::string> known);
 
-// "; did you mean 'account'?", or nothing.
+// Returns "; did you mean 'account'?", or an empty text.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 }  // namespace callsign

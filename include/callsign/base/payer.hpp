@@ -1,5 +1,5 @@
 #pragma once
-// On whose share something counts, whatever it takes: turns, the queue's room or memory for bodies.
+// Identifies whose share a request counts against: turns, queue space, memory for bodies.
 
 #include <callsign/base/strong_id.hpp>
 
@@ -9,18 +9,18 @@
 
 namespace callsign {
 
-// The account that is charged. All callers without a token or a known client id are charged
+// The account that is charged. All anonymous clients (no token, no known client ID) are charged
 // together, so that many connections do not get a larger share.
 class payer {
   public:
-    // Requires: a real account's id, which is larger than 0.
-    constexpr payer(account_id account) : id_(account.value) {}  // NOLINT: an account pays
+    // Requires: an ID larger than 0.
+    constexpr payer(account_id account) : id_(account.value) {}  // NOLINT: converts implicitly
 
-    // The server's own work, the reaper's above all. It is always first in turn: what it decides
-    // must not be overtaken by what came after (engine::reconcile), and there is little of it.
+    // The system's internal work, mainly the reaper's. It always has the first turn: nothing that
+    // was queued later may overtake its decisions (engine::reconcile), and there is little of it.
     static constexpr payer house() { return payer(0); }
     static constexpr payer strangers() { return payer(-1); }
-    // What they do to an account counts on that account; this is for the rest.
+    // Operators' work that is not charged to the account it changes.
     static constexpr payer operators() { return payer(-2); }
 
     constexpr bool is_house() const { return id_ == 0; }

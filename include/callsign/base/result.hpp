@@ -1,6 +1,6 @@
 #pragma once
-// result<T>: a T, or an errc for broken machinery. An alias, so that it can become std::expected
-// when the compiler allows. Boost 1.81 has no monadic operators: return early.
+// result<T>: a T, or an errc for an error of the infrastructure. An alias, so that std::expected
+// can replace it. Boost 1.81 has no monadic operations: return early.
 
 #include <callsign/base/errc.hpp>
 

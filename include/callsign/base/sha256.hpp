@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 (FIPS 180-4), by OpenSSL.
+// SHA-256 (FIPS 180-4), computed by OpenSSL.
 
 #include <array>
 #include <cstdint>
@@ -12,17 +12,18 @@ namespace callsign {
 
 using digest = std::array<std::uint8_t, 32>;
 
-// The digest of the parts as if written one after another. Thread safe.
+// Returns the digest of the concatenated parts. Any thread.
 digest sha256(std::initializer_list<std::string_view> parts);
 
 inline digest sha256(std::string_view bytes) {
     return sha256({bytes});
 }
 
-// Of all that is left of it; throws nothing of its own, and `in` says whether it was read.
+// Returns the digest of the rest of the stream. Throws no exception of its own: the caller checks
+// the state of `in` for read errors.
 digest sha256(std::istream& in);
 
-// Lower-case hexadecimal.
+// Returns lower-case hexadecimal digits.
 std::string to_hex(std::string_view bytes);
 
 inline std::string_view bytes_of(const digest& d) noexcept {

@@ -1,5 +1,5 @@
 #pragma once
-// strong_id<Tag>: an integer that names one kind of thing and does not mix with other integers.
+// strong_id<Tag>: an integer ID of one kind of object, which does not mix with other integers.
 
 #include <compare>
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr std::int64_t number_of(std::int64_t id) noexcept {
     return id;
 }
 
-// Row identities of a store. They grow, are never reused, and stay inside the server.
+// Row IDs of a store. They increase and are never reused.
 using account_id = strong_id<struct account_tag>;
 using action_id = strong_id<struct action_tag>;
 using counter_id = strong_id<struct counter_tag>;

@@ -1,6 +1,5 @@
 #pragma once
-// What several rooms do with text from outside: numbers, the white space around it, letters, and
-// what is UTF-8 in it.
+// Text from outside: numbers, white space, case and UTF-8.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +13,7 @@ constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-// `text` without what is `blank` at its ends: if nothing else is said, what HTTP calls optional
+// Returns `text` without the characters of `blank` at its ends; by default without HTTP's optional
 // white space (RFC 9110, 5.6.3).
 constexpr std::string_view trimmed(std::string_view text, std::string_view blank = " \t") noexcept {
     const std::size_t first = text.find_first_not_of(blank);
@@ -22,8 +21,8 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view blank
     return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-// How many bytes the well-formed character of UTF-8 at the front has (RFC 3629: no surrogates, no
-// overlong forms, nothing above U+10FFFF); 0: there is none.
+// Returns the length in bytes of the well-formed UTF-8 character at the front (RFC 3629: no
+// surrogates, no overlong forms, nothing above U+10FFFF), or 0 if there is none.
 constexpr std::size_t utf8_length(std::string_view text) noexcept {
     if (text.empty()) return 0;
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -31,7 +30,7 @@ constexpr std::size_t utf8_length(std::string_view text) noexcept {
     if (lead < 0x80) return 1;
     const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
     if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-    // The second byte of some is bounded closer.
+    // These lead bytes restrict the second byte: overlong forms, surrogates, the last plane.
     const unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (at(1) < low || at(1) > high) return 0;
@@ -50,14 +49,15 @@ constexpr bool is_utf8(std::string_view text) noexcept {
     return true;
 }
 
-// The whole number that all of the text is, a minus allowed; nullopt: it is none, or too large.
+// Returns the integer that the whole text represents, which may have a minus sign; nullopt if it is
+// not one or is out of range.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 
-// The letters of ASCII in upper case, all else as it is.
+// Returns `text` with ASCII letters in upper case.
 std::string upper(std::string_view text);
 
-// Equal for texts that differ in case alone: each character of UTF-8 in lower case, where Unicode
-// has one for it by itself. Bytes that are no UTF-8 stay as they are.
+// Returns equal texts for texts that differ only in case: each UTF-8 character in its lower-case
+// form, if Unicode has one of a single character. Bytes that are not UTF-8 are kept.
 std::string folded(std::string_view text);
 
 }  // namespace callsign

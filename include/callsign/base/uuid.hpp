@@ -1,5 +1,5 @@
 #pragma once
-// UUIDs (RFC 9562): 16 bytes, written in lower-case hyphenated form.
+// UUIDs (RFC 9562): 16 bytes, written in lower case with hyphens.
 
 #include <callsign/base/time.hpp>
 
@@ -16,21 +16,21 @@ namespace callsign {
 
 using uuid = boost::uuids::uuid;
 
-// The hyphenated form, either case; nullopt for anything else.
+// Parses the hyphenated form in either case; returns nullopt for anything else.
 std::optional<uuid> parse_uuid(std::string_view text) noexcept;
 
-// Lower case, hyphenated: 36 characters.
+// Returns 36 characters: lower case, with hyphens.
 std::string to_string(const uuid& id);
 
-// A UUIDv7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, then `counter` (18 bits used) so
-// that ids of one instant keep their order, then 56 bits of `random`. Ids drawn in order sort in
-// order, which is what a B-tree likes.
+// Returns a UUIDv7 (RFC 9562, 5.7): 48 bits of Unix milliseconds, the low 18 bits of `counter` to
+// order the IDs of one instant, 56 bits of `random`. IDs generated in order sort in order, so a
+// B-tree appends them.
 uuid make_uuid_v7(time_point now, std::uint32_t counter, std::uint64_t random) noexcept;
 
-// Its instant; nullopt: it is a UUID of another kind.
+// Returns the instant of a UUIDv7; nullopt for other UUIDs.
 std::optional<time_point> time_of_uuid_v7(const uuid& id) noexcept;
 
-// A UUIDv4 (section 5.4) of these 16 random bytes: nothing of it can be guessed from the time.
+// Returns a UUIDv4 (RFC 9562, 5.4) of 16 random bytes, which reveals nothing about the time.
 uuid make_uuid_v4(std::span<const std::uint8_t, 16> random) noexcept;
 
 }  // namespace callsign

@@ -1,6 +1,6 @@
 #pragma once
-// The program `callsign`: what operators type. A client of /v1/admin over HTTP, which holds no rule
-// of its own; the server says what is right. What it does with files, main gives it.
+// The operators' program `callsign`: a client of /v1/admin over HTTP. It holds no rules of its own;
+// the server decides. Operations on local files are injected.
 
 #include <callsign/ports/local_files.hpp>
 
@@ -12,11 +12,11 @@ class App;
 
 namespace callsign::cli {
 
-// Parses the command line, does what it says, and returns the exit status: 0 done, 1 failed, 2 not
-// understood. Answers go to standard output, one sentence on each failure to standard error.
+// Parses the command line, executes it, and returns the exit status: 0 success, 1 failure, 2 usage
+// error. Results go to standard output, one sentence for each failure to standard error.
 int run(int argc, const char* const* argv, local_files files);
 
-// All its commands and options, to write pages and completions of.
+// Passes all commands and options to `to`, for man pages and completions.
 void show_definitions(const std::function<void(const CLI::App&)>& to);
 
 }  // namespace callsign::cli

@@ -1,5 +1,5 @@
 #pragma once
-// Who made a change.
+// The author of a change.
 
 #include <callsign/base/strong_id.hpp>
 
@@ -7,8 +7,7 @@
 
 namespace callsign {
 
-// A token of the account's, or one of its devices; neither: the server itself, or somebody of whom
-// nothing was kept.
+// A token or a device of the account; neither: the server itself, or an unrecorded author.
 using author = std::variant<std::monostate, token_id, device_id>;
 
 }  // namespace callsign

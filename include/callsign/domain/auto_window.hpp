@@ -1,15 +1,14 @@
 #pragma once
-// The window that is chosen by itself: how long clients are seen to take until they come back, and
-// half as much again.
+// The reaper's automatic window: a quantile of clients' retry times, times a margin.
 //
-// What is chosen moves by these rules. Too short a window costs people their creations, too long a
-// one costs rows that wait for nobody, so the two directions differ:
-// - it lengthens at once, by whatever is needed;
-// - it shortens once in `shorten_after` at most, and never to less than half: a quiet hour, or a
-//   busy client that retries fast, does not undo what a bad day has shown;
-// - a difference of no more than `hysteresis` is let be. It is more than one bucket of the
-//   histogram, so a quantile that wavers between two of them moves nothing.
-// The bounds hold whatever else does.
+// Too short a window fails creations whose clients still retry; too long a window keeps slots
+// pending for clients that never come back. Hence different rules for the two directions:
+// - The window lengthens at once, as far as needed.
+// - It shortens once in `shorten_after` at most, and never to less than half: a quiet hour, or one
+//   busy client with fast retries, does not undo what a bad day has shown.
+// - A difference of at most `hysteresis` is ignored. That is more than one bucket of the histogram,
+//   so a quantile that alternates between two buckets changes nothing.
+// window_min and window_max always apply.
 //
 // Pure.
 
@@ -22,43 +21,43 @@
 namespace callsign {
 
 struct auto_window_options {
-    // The least it may be: even quick clients need the time to notice that an answer is not coming.
+    // The minimum: even fast clients need time to notice that a response is missing.
     milliseconds window_min{std::chrono::minutes{1}};
-    // The most it may be, and so what the worst of clients can do to others' unfinished slots.
+    // The maximum: limits how the slowest clients affect the unfinished slots of others.
     milliseconds window_max{std::chrono::hours{6}};
-    // Of retries this part comes within the duration that the window is derived from.
+    // The quantile of the retry times.
     double quantile = 0.99;
-    // Times that duration.
+    // The window is the quantile times this factor.
     double margin = 1.5;
-    // Of fewer retries no quantile says much. No part of the accounts counts for more, either.
+    // The fallback applies below this number of samples; no part of the accounts counts for more.
     std::int64_t samples_min = 100;
-    // In which a retry that was seen counts for half.
+    // A retry observed this long ago counts half.
     milliseconds half_life{std::chrono::hours{24 * 7}};
 
-    // ---- no settings ----
-    // The window while there are too few retries.
+    // ---- not configurable ----
+    // The window while there are too few samples.
     milliseconds fallback{std::chrono::minutes{10}};
     double hysteresis = 0.1;
     milliseconds shorten_after{std::chrono::hours{1}};
 };
 
 enum class window_reason {
-    fixed,        // the configuration says so
+    fixed,        // set in the configuration
     few_samples,  // the fallback
-    derived,      // the quantile and the margin
-    at_floor,     // they would have it shorter than window_min
-    at_ceiling,   // they would have it longer than window_max
-    kept_close,   // what they would have is within the hysteresis
-    kept_longer,  // what they would have is shorter, and it shortens slowly
+    derived,      // quantile times margin
+    at_floor,     // quantile times margin is below window_min
+    at_ceiling,   // quantile times margin is above window_max
+    kept_close,   // unchanged: the wanted window is within the hysteresis
+    kept_longer,  // longer than the wanted window, since it shortens slowly
 };
 std::string_view to_string(window_reason reason) noexcept;
 
-// What a choice goes out from.
+// The input of choose_window().
 struct window_inputs {
     double samples = 0;
     std::optional<milliseconds> quantile;  // none: no samples
-    milliseconds before{0};                // the window that was chosen last; 0: none yet
-    milliseconds held{0};                  // how long ago
+    milliseconds before{0};                // the window chosen last; 0: none yet
+    milliseconds held{0};                  // time since the window last changed
     bool was_derived = false;
 };
 
@@ -66,14 +65,14 @@ struct window_choice {
     milliseconds window{0};
     window_reason reason = window_reason::few_samples;
     window_inputs inputs;
-    milliseconds wanted{0};  // what the samples alone would have, within the bounds
-    bool derived = false;    // there were samples enough
+    milliseconds wanted{0};  // before hysteresis, within window_min and window_max
+    bool derived = false;    // there were enough samples
     bool changed = false;
 };
 
 window_choice choose_window(const auto_window_options& options, const window_inputs& inputs);
 
-// Up, to what people would say: 61,440 ms are 62 s.
+// Rounds up to a readable value: 61,440 ms become 62 s.
 milliseconds rounded_up(milliseconds span) noexcept;
 
 }  // namespace callsign

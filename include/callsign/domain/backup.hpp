@@ -1,6 +1,6 @@
 #pragma once
-// A backup: a directory with a copy of the whole store, and a manifest, written last, that says
-// what the copy is. Without one there is no backup, only the beginning of one.
+// A backup: a directory with a copy of the whole store and a manifest that describes the copy. The
+// manifest is written last; a directory without one is an unfinished backup.
 
 #include <callsign/base/sha256.hpp>
 #include <callsign/base/time.hpp>
@@ -13,7 +13,7 @@
 namespace callsign {
 
 struct backup_manifest {
-    std::string program;  // the version of callsignd that made it
+    std::string program;  // version of the callsignd that made the backup
     std::int64_t schema = 0;
     time_point made_at;
     std::int64_t bytes = 0;
@@ -22,13 +22,13 @@ struct backup_manifest {
     friend bool operator==(const backup_manifest&, const backup_manifest&) = default;
 };
 
-// What a scheduled backup's directory is called: by its instant, without colons, which some
-// programs take for the name of a machine. In the order of time.
+// Returns a scheduled backup's directory name: its instant, without colons, which some programs
+// take for the end of a host name. The names sort by time.
 std::string backup_name(time_point at);
-// nullopt: no backup was ever called so.
+// Returns nullopt for a name that backup_name() cannot return.
 std::optional<time_point> time_of_backup(std::string_view name);
 
-// How far something is that takes long, in whatever it counts.
+// Progress of a long operation, in a unit of its own.
 struct amount_done {
     std::int64_t done = 0;
     std::int64_t total = 0;

@@ -1,9 +1,9 @@
 #pragma once
-// What a request asks of the server, before anything is done for it: on whose share it counts, how
-// much it will take, and how long it can wait. Commands, queries and offloaded work are admitted by
-// this alone (engine.hpp). Each command and query says its own, in a function claim_of() beside it;
-// there is no general one, so that one without does not compile. A claim is an estimate from what
-// can be known without looking into the store, made the same way for everybody.
+// The resources that a request will take, known before any work is done for it: whose share it
+// counts against, how much it will take, and its deadline. Commands, queries and offloaded work are
+// admitted by their claim alone (engine.hpp). Each command and query has a function claim_of()
+// beside it; there is no general one, so a type without its own does not compile. A claim is an
+// estimate made without reading the store.
 
 #include <callsign/base/payer.hpp>
 #include <callsign/base/strong_id.hpp>
@@ -15,16 +15,17 @@
 namespace callsign {
 
 struct cost {
-    std::size_t bytes = 0;       // of content: held in memory meanwhile, written or read
+    std::size_t bytes = 0;       // content held in memory, written or read
     std::size_t operations = 1;  // changes of a task, or of something as small; at least 1
-    std::size_t rows = 0;        // looked at besides
+    std::size_t rows = 0;        // other rows that are read
 
-    // One number, in bytes. On a small machine the store writes a MiB in some 3 ms, an operation
-    // takes some 15 us, a row 5 us: as long as so many bytes.
+    // Returns the cost as a number of bytes. On a small machine the store writes 1 MiB in about 3
+    // ms; an operation takes about 15 us and a row 5 us, and each counts as the bytes written in
+    // that time.
     constexpr std::size_t weight() const { return bytes + operations * 4096 + rows * 1536; }
 };
 
-// Of a question that looks at all there is, however much that may be.
+// For queries that read all rows of a kind, whatever their number.
 inline constexpr cost many_rows{.rows = 1000};
 
 struct claim {
@@ -33,8 +34,8 @@ struct claim {
 
     payer who;
     cost price;
-    // By clock::elapsed(): not begun by then, it is dropped. None: engine_options::request_deadline
-    // from when it comes.
+    // By clock::elapsed(); a request not started by then is dropped. None:
+    // engine_options::request_deadline after its arrival.
     std::optional<milliseconds> deadline{};
 };
 

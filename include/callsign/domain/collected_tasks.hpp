@@ -1,7 +1,7 @@
 #pragma once
-// All tasks of an account as of one version, from rows that were read at different times: what
-// changed in between is carried out at the end, operation by operation. Pure; it says what to ask
-// for, and takes the answers.
+// Collects all tasks of an account as of one version from rows that are read at different times:
+// the operations of versions added in between are applied at the end. Pure: the caller sends the
+// queries and adds their answers.
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/queries/chain.hpp>
@@ -20,20 +20,20 @@ class collected_tasks {
     collected_tasks(account_id account, std::size_t bytes_max)
         : account_(account), bytes_max_(bytes_max) {}
 
-    // What to ask next: for rows until all are read, then for versions until there are no more.
+    // The next query: next_rows() while wants_rows() is true, then next_versions().
     bool wants_rows() const noexcept { return !rows_read_; }
     read_tasks next_rows() const { return {account_, place_}; }
     read_versions next_versions() const { return {account_, seq_}; }
 
-    // False: no more is to be asked for; that was all, or it is more than `bytes_max`.
+    // False: no further query; all tasks are collected, or they exceed `bytes_max`.
     bool add(read_tasks::answer rows);
     bool add(const read_versions::answer& versions);
 
-    // Names and values so far; more than there are, if they changed meanwhile.
+    // Bytes of names and values read so far; more than the tasks have if values were overwritten.
     std::size_t bytes() const noexcept { return bytes_; }
     bool too_large() const noexcept { return bytes_ > bytes_max_; }
 
-    // The last version collected, and the tasks as of it. Requires: not too large.
+    // The last version collected, and the tasks as of it. Requires: not too_large().
     const uuid& version() const noexcept { return version_; }
     task_map& tasks() { return tasks_.tasks(); }
 
@@ -43,11 +43,11 @@ class collected_tasks {
     bool begun_ = false;
     bool rows_read_ = false;
     std::optional<task_place> place_;
-    std::int64_t seq_ = 0;  // versions up to this one are in the rows, or carried out
+    std::int64_t seq_ = 0;  // versions up to this one are in the rows or were applied
     uuid version_{};
     std::size_t bytes_ = 0;
     replay tasks_;
-    std::unordered_map<uuid, std::int64_t, keyed_hash> changed_;  // the rows' last_seq
+    std::unordered_map<uuid, std::int64_t, keyed_hash> changed_;  // last_seq of each row
 };
 
 }  // namespace callsign

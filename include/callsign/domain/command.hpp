@@ -1,9 +1,10 @@
 #pragma once
-// Everything that can change a store, as values. A command is applied by the rule of its name
-// (rules/rules.hpp) inside the writer's transaction and yields one of its answers; an answer that
-// says no has written nothing. Beside each stands its claim: who pays for it, and how much.
+// All changes of a store, as values. The rule of its name (rules/rules.hpp) applies a command
+// inside the writer's transaction and returns one of the command's answers; an answer that rejects
+// the command has written nothing. Beside each command stands its claim: whose share it counts
+// against, and its cost.
 //
-// Adding one: a struct in commands/ and its claim_of, an apply() in rules/, a line below and one in
+// To add one: a struct in commands/ and its claim_of, an apply() in rules/, a line below and one in
 // src/engine/submit.cpp.
 
 #include <callsign/domain/commands/accounts.hpp>
@@ -54,8 +55,8 @@ using answer = std::variant<
     forget_actions::answer, reseal::answer, scrub_purged::answer, clear_log::answer,
     take_over_history::answer, undo_take_over::answer, remove_sealed::answer>;
 
-// Of whichever it is. Named otherwise: a command turns into a `command` by itself, and one without
-// a claim of its own would come back here for ever.
+// Returns the claim of the command in `c`. Not called claim_of: commands convert to `command`
+// implicitly, so a command without a claim_of of its own would recurse forever.
 claim claim_of_any(const command& c);
 
 }  // namespace callsign

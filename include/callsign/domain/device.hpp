@@ -1,5 +1,5 @@
 #pragma once
-// One syncing client of an account.
+// Devices: the syncing clients of an account.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/time.hpp>
@@ -13,19 +13,16 @@
 
 namespace callsign {
 
-// The client id of an opaque account is its credential: TaskChampion has no other, so it is kept
-// out of logs. The devices of one opaque account share one id, because their key is
-// derived from it. A managed account's device has an id and a key of its own, and proves itself by
-// what it seals.
-// Of a device that was there when the store was put back from a backup: it may have been further.
+// State of a device that existed in the backup when the store was restored from it. The device may
+// have versions that the backup lacks.
 struct resync {
     enum class state : std::uint8_t {
-        expected = 1,  // nothing was heard of it yet
-        seen,          // it was not further than the backup
-        returned,      // it was, and what it alone had is here
+        expected = 1,  // has not synced since the restore
+        seen,          // has synced, and had nothing that the backup lacks
+        returned,      // had more than the backup; the store has it again
     };
 
-    // The seq of the account's head then: what the device has of before that, the store has too.
+    // Seq of the account's head at the restore. The store has all that the device has up to it.
     std::int64_t from = 0;
     resync::state now = state::expected;
 
@@ -34,16 +31,19 @@ struct resync {
 
 std::string_view to_string(resync::state state) noexcept;
 
+// The devices of an opaque account share one client ID, because their key is derived from it. The
+// ID is the account's only credential, as TaskChampion has no other, and is kept out of logs. A
+// device of a managed account has its own client ID and key, and authenticates by encrypting with
+// the key.
 struct device {
     device_id id{};
     uuid client_id{};
     account_id account{};
     account_mode mode = account_mode::managed;    // of the account
     account_state state = account_state::active;  // of the account
-    std::string account_name{};                   // as found
+    std::string account_name{};                   // set when read
     std::string name{};                           // empty: the client of an opaque account
-    // The key of its bodies, sealed under the master key (seal/at_rest.hpp). Empty: the account is
-    // opaque.
+    // Key of its bodies, encrypted with the master key (seal/at_rest.hpp); empty: opaque account.
     std::string sealed_key{};
     time_point created_at{};
     std::optional<time_point> revoked_at{};

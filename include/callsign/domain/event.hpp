@@ -1,7 +1,7 @@
 #pragma once
-// What has happened to a store, as values: a rule yields them beside its answer, and the engine
-// delivers those of a batch after its commit, in order, before anybody is answered
-// (engine/hub.hpp). They say what to look at, and carry no content.
+// Changes of a store, as values. A rule returns events beside its answer; the engine delivers those
+// of a batch once it is durable, in order, before it answers the requests (engine/hub.hpp). Events
+// identify what changed and carry no content.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
@@ -14,23 +14,23 @@
 
 namespace callsign::events {
 
-// Something of the account's tasks has changed: its chain has come to `seq`.
+// The account's chain has grown to `seq`, so its tasks may have changed.
 struct version_appended {
     account_id account;
     std::int64_t seq = 0;
 };
 
-// A pending slot was committed or failed.
+// An open slot was committed or failed.
 struct slot_settled {
     account_id account;
     slot_id slot;
     slot_state state = slot_state::committed;
 };
 
-// A request came with a key that was known, so long after it was reserved: by the clock that is
-// never set, as the reaper sees a slot's age. `found`: failed, and the retry came too late. Who
-// waits for another request with the key is not told of: nothing depends on how long that takes,
-// since age alone decides nothing while somebody works on a slot.
+// A request used a known key, `after` the key was reserved, by the monotonic clock, as the reaper
+// determines a slot's age. `found` is the slot's state; failed: the retry came too late. A request
+// that waits for another one with the same key is not reported: its delay is irrelevant, since the
+// reaper fails no slot that a request is working on.
 struct retry_seen {
     account_id account;
     account_class accounts = account_class::here;
@@ -41,26 +41,26 @@ struct retry_seen {
 
 struct account_created {
     account_id account;
-    std::optional<uuid> client_id;  // of an opaque one: what opens it
+    std::optional<uuid> client_id;  // the credential of an opaque account
 };
 
-// It was disabled, enabled, deleted or had back, or it goes.
+// The account was disabled, enabled, deleted or restored, or its removal has begun.
 struct account_state_changed {
     account_id account;
 };
 
-// It has another name.
+// The account has a new name.
 struct account_renamed {
     account_id account;
 };
 
-// Something was refused because it has as much of this as it may.
+// A change was rejected because the account has reached this limit.
 struct account_full {
     account_id account;
     account_limit limit = account_limit::stored_bytes;
 };
 
-// All of its rows are gone.
+// All rows of the account were removed.
 struct account_removed {
     account_id account;
 };
@@ -76,7 +76,7 @@ struct series_created {
     series_id series;
 };
 
-// It is held no more, and some of its tasks have no number yet.
+// The series was resumed, and some of its tasks have no number yet.
 struct series_numbering {
     account_id account;
     series_id series;
@@ -92,7 +92,7 @@ struct device_revoked {
     uuid client_id{};
 };
 
-// Where a device stands after a restore is another.
+// The device's state after a restore has changed.
 struct device_resynced {
     account_id account;
     uuid client_id{};
@@ -100,7 +100,7 @@ struct device_resynced {
 
 struct token_created {
     token_id token;
-    std::optional<account_id> account;  // none: the operator's
+    std::optional<account_id> account;  // none: an operator token
 };
 
 struct token_revoked {
@@ -108,28 +108,28 @@ struct token_revoked {
     std::optional<account_id> account;
 };
 
-// Something waits in the outbox of an account that lives elsewhere.
+// Effects wait in the outbox of a remote account.
 struct effect_waiting {
     account_id account;
 };
 
-// An account lives elsewhere from now on, or elsewhere than before, or goes on, or lives here.
+// The account's remote_chain was created, changed, halted, resumed or removed.
 struct remote_changed {
     account_id account;
 };
 
-// Another writer has set a task's key attribute to something else so often that it is left so.
+// Another client overwrote a task's key attribute so often that it is no longer corrected.
 struct key_contested {
     account_id account;
 };
 
-// Made, edited or removed by its owner.
+// A webhook was created, edited or removed.
 struct webhook_changed {
     account_id account;
     callsign::uuid uuid{};
 };
 
-// Nobody knows whether the last batch is durable: what is remembered of the store may be wrong.
+// It is unknown whether the last batch is durable: cached rows of the store may be wrong.
 struct outcome_lost {};
 
 }  // namespace callsign::events

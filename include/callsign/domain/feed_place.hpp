@@ -1,5 +1,5 @@
 #pragma once
-// A place in an account's feed.
+// A position in an account's feed.
 
 #include <compare>
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace callsign {
 
-// Up to where a feed was read: all changes of version `seq`, or the first `tasks` of them.
+// The feed was read up to here: all changes of version `seq`, or its first `tasks` changes.
 struct feed_place {
     std::int64_t seq = 0;
     std::size_t tasks = 0;  // 0: all

@@ -1,6 +1,6 @@
 #pragma once
-// What a check of a store finds. A proof is a sentence that must hold of every row; a fault names a
-// row of which it does not.
+// The result of checking a store. A proof is a statement that must hold for every row; a fault
+// names a row that violates it.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -15,12 +15,12 @@
 namespace callsign {
 
 struct proof {
-    const char* invariant;  // I1..I8, or "file": what the rows are kept in
+    const char* invariant;  // I1..I8, or "file": the storage of the rows
     const char* sentence;
 };
 
-// No invariant is broken, but the sync that made the task ended before the rest of it came
-// (is_incomplete()).
+// A task that the sync which created it left without its description or status (is_incomplete()).
+// No invariant is violated.
 struct incomplete_task {
     std::string account;
     std::string key;
@@ -34,26 +34,26 @@ struct check_report {
     };
     struct fault {
         std::string invariant;
-        std::string text;  // the proof, and the offending row
+        std::string text;  // the statement and the row
     };
     std::vector<count> checked;
     std::vector<fault> faults;  // at most faults_max
-    // The latest time that the store has stamped anything with.
+    // The latest instant stored in any row.
     time_point last_moment{};
     static constexpr std::size_t faults_max = 100;
-    std::vector<incomplete_task> incomplete{};  // the first of them, at most incomplete_max
+    std::vector<incomplete_task> incomplete{};  // the first ones, at most incomplete_max
     std::int64_t incomplete_count = 0;
     static constexpr std::size_t incomplete_max = 100;
     bool ok() const noexcept { return faults.empty(); }
 };
 
-// Who finds something tells it here.
+// Collects the result of a check.
 class findings {
   public:
-    // Told each proof's sentence, as it begins.
+    // Called with the statement of each proof when it begins.
     using progress = std::function<void(std::string_view)>;
 
-    // An incomplete task that is younger than `made_before` may be in a sync that is in progress.
+    // Incomplete tasks not created before `made_before` are left out: their sync may be running.
     explicit findings(progress told, time_point made_before = time_point::max())
         : told_(std::move(told)), made_before_(made_before) {}
 
@@ -62,7 +62,7 @@ class findings {
         report.checked.push_back({std::move(name), rows});
     }
     void fault(const proof& p, const std::string& text) { add(p.invariant, p, text); }
-    // Whether the proof holds is not known of what cannot be read.
+    // A row cannot be read, so that it is unknown whether the proof holds for it.
     void unreadable(const proof& p, const std::string& text) { add("file", p, text); }
 
     void incomplete(incomplete_task found, time_point created_at) {

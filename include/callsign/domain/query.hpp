@@ -1,9 +1,9 @@
 #pragma once
-// Everything that can be asked of a store, as values. A query is answered by the rule of its name
-// (rules/read.hpp) in a read transaction, of what was durable when it began, and changes nothing.
-// Beside each stands its claim: who pays for it, and how much.
+// All questions to a store, as values. The rule of its name (rules/read.hpp) answers a query in a
+// read transaction, from what was durable when it began, and changes nothing. Beside each query
+// stands its claim: whose share it counts against, and its cost.
 //
-// Adding one: a struct in queries/ and its claim_of, a read() in rules/read/, a line in
+// To add one: a struct in queries/ and its claim_of, a read() in rules/read/, a line in
 // src/engine/ask.cpp.
 
 #include <callsign/domain/queries/accounts.hpp>

@@ -1,7 +1,7 @@
 #pragma once
-// Tasks on which operations are carried out one after the other. A change costs the logarithm of
-// the changes of its task so far, and all of them together the task's size once: put into the
-// attributes one by one, each would move all that stand behind it. Pure.
+// Applies operations to tasks one after the other. Changes of a task are collected first, at
+// logarithmic cost each, and then merged at the cost of the task's size: inserting one attribute
+// into the sorted list moves all behind it. Pure.
 
 #include <callsign/domain/version.hpp>
 
@@ -13,10 +13,10 @@
 
 namespace callsign {
 
-// By name; none: the attribute goes.
+// By name; none: the attribute is removed.
 using attribute_changes = std::map<std::string, std::optional<std::string>, std::less<>>;
 
-// `changes` is empty then.
+// Applies the changes to `all` and clears `changes`.
 void merge(attributes& all, attribute_changes& changes);
 
 class replay {
@@ -24,19 +24,19 @@ class replay {
     replay() = default;
     explicit replay(task_map begun) : tasks_(std::move(begun)) {}
 
-    // A task that it has not heard of is there, as it stands.
+    // Adds a task with these attributes, unless it exists.
     void put(const uuid& id, attributes all) { tasks_.emplace(id, std::move(all)); }
 
-    // False: it is without effect, and nothing was changed.
+    // False: the operation has no effect, and nothing was changed.
     bool carry_out(const operation& o);
 
-    // As it is now; nullptr: it is not there.
+    // Returns the task as it is now; nullptr: it does not exist.
     const attributes* find(const uuid& id);
-    // As they are now.
+    // Returns all tasks as they are now.
     task_map& tasks();
 
   private:
-    task_map tasks_;  // but for `changed_`
+    task_map tasks_;  // without `changed_`
     std::map<uuid, attribute_changes> changed_;
 };
 

@@ -1,13 +1,12 @@
 #pragma once
-// How long something took, as weights in buckets that lie evenly on a logarithmic scale: a fixed
-// size whatever is added, and an error that is a part of the duration, not a span.
+// A histogram of durations: weights in buckets that are evenly spaced on a logarithmic scale. Its
+// size is constant, and its error is relative to the duration.
 //
-// A duration in a bucket counts as the bucket's upper edge, which is never less than the duration
-// and never more than `error_max` of it above (and a millisecond, since edges are whole ones). What
-// is shorter than the shortest counts as that, what is longer than the longest as that.
+// A duration counts as the upper edge of its bucket, which is never below the duration and at most
+// `error_max` above it (plus one millisecond, since edges are whole milliseconds). Durations
+// outside of `shortest` and `longest` count as these.
 //
-// Pure; it knows no time. Weights that come from a disk go through set(), which refuses what add()
-// would not have made.
+// Pure, and independent of time. Weights from disk go through set(), which rejects invalid ones.
 
 #include <callsign/base/time.hpp>
 
@@ -23,9 +22,9 @@ class retry_histogram {
     static constexpr double error_max = 0.0906;  // 2^(1/8) - 1, rounded up
     static constexpr milliseconds shortest{10};
     static constexpr milliseconds longest = std::chrono::hours{24 * 7};
-    // Doublings from the shortest to the longest are 25.85.
+    // From the shortest to the longest there are 25.85 doublings.
     static constexpr std::size_t buckets = std::size_t{26} * buckets_per_doubling;
-    // More than any weight gets in a run of centuries; far below where sums overflow.
+    // More than any weight reaches in centuries of operation; far below where sums overflow.
     static constexpr double weight_max = 1e60;
 
     static std::size_t bucket_of(milliseconds duration) noexcept;
@@ -33,22 +32,22 @@ class retry_histogram {
 
     // Requires: 0 <= weight.
     void add(milliseconds duration, double weight = 1);
-    // The other's weights, each times `factor`.
+    // Adds the weights of the other, each times `factor`.
     void add(const retry_histogram& other, double factor = 1);
-    // By 2^-halvings, exactly: how often it is done, and in what steps, makes no difference.
+    // Multiplies all weights by 2^-halvings, exactly, so that the steps make no difference.
     void halve(int halvings);
 
     double samples() const noexcept;
-    // The shortest duration that at least so much of the weight does not exceed; none: it is empty.
-    // Requires: 0 < q <= 1.
+    // Returns the shortest duration that at least the fraction `q` of the weight does not exceed;
+    // none: the histogram is empty. Requires: 0 < q <= 1.
     std::optional<milliseconds> quantile(double q) const noexcept;
-    // The weight of what took longer than `window`, its own bucket not counted.
+    // Returns the weight of the durations above `window`, without those in its own bucket.
     double longer_than(milliseconds window) const noexcept;
-    // All durations together, none of them counted for more than `window`. Milliseconds.
+    // Returns the sum of all durations, each counted as at most `window`, in milliseconds.
     double sum_up_to(milliseconds window) const noexcept;
 
     double weight(std::size_t bucket) const { return weights_.at(bucket); }
-    // False, and nothing is set: there is no such bucket, or no such weight.
+    // False, and nothing is set: there is no such bucket, or the weight is not valid.
     bool set(std::size_t bucket, double weight) noexcept;
 
     friend bool operator==(const retry_histogram&, const retry_histogram&) = default;

@@ -1,19 +1,18 @@
 #pragma once
-// What was seen of one class of accounts: how long clients took to come back with a key, and what
-// became of slots whose clients were lost. The reaper's window is chosen of it (auto_window.hpp),
-// and it says what another window would have done.
+// Observations of one class of accounts: the times after which clients retried, and the outcomes of
+// slots whose clients were lost. The reaper's window is derived from them (auto_window.hpp), and
+// the outcomes of other windows are estimated.
 //
-// Everything counts for less as it gets older, by half in each half-life. The time that counts is
-// that in which the server ran, by the clock that is never set: while it does not run it sees no
-// retries, and a wrong wall clock makes nothing older. Weights grow with the time at which they are
-// added, instead of shrinking afterwards, so a sample costs the same however many there are, and
-// how often time is told to pass makes no difference.
+// The weight of an observation halves with each half-life. Only time in which the server ran
+// counts, by the monotonic clock: a stopped server sees no retries, and a wrong wall clock ages
+// nothing. Instead of shrinking all weights, later observations get larger ones: a sample costs the
+// same however many there are, and the result does not depend on how often pass() is called.
 //
-// No account has more than its say: accounts are dealt into `parts`, and when the window is chosen
-// each part counts for no more than `part_max` samples. One that retries a thousand times a second
-// fills its own part. What is reported of slots is of all of them, as they were.
+// No account dominates: accounts are distributed over `parts`, and when the window is chosen each
+// part counts for at most `part_max` samples. A client that retries a thousand times a second fills
+// only its own part. Counts of slots are not limited in this way.
 //
-// Pure. What comes from a disk is a `retry_record`, and is looked at by is_sound().
+// Pure. A `retry_record` from disk must be verified with is_sound().
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/time.hpp>
@@ -27,30 +26,30 @@
 
 namespace callsign {
 
-// All that is kept of one class. Weights are as of the landmark: worth 2^(age / half_life) less
-// now.
+// All that is stored of one class. Weights are as of the landmark; the present value of one is
+// weight / 2^(age / half_life).
 struct retry_record {
     static constexpr std::size_t parts = 16;
 
     milliseconds half_life = std::chrono::hours{24 * 7};
-    milliseconds age{0};  // of the landmark
+    milliseconds age{0};  // time since the landmark
     std::array<retry_histogram, parts> retries{};
-    retry_histogram unfinished{};  // of these, what found its slot pending or failed
-    double observed_ms = 0;        // time, weighed as samples are
+    retry_histogram unfinished{};  // retries whose slot was not committed
+    double observed_ms = 0;        // observed time, weighted as samples are
     double failed = 0;             // slots
-    double late = 0;               // of them, those whose clients came back
-    // What was chosen last; 0: nothing yet. And how long ago.
+    double late = 0;               // failed slots whose clients came back
+    // The window chosen last (0: none yet), and the time since it changed.
     milliseconds window{0};
     milliseconds held{0};
-    bool derived = false;  // from retries, and not for want of them
+    bool derived = false;  // from samples; false: the fallback
 
     friend bool operator==(const retry_record&, const retry_record&) = default;
 };
 
-// Whether it is one that retry_times can have made.
+// Whether retry_times can have made the record.
 bool is_sound(const retry_record& record) noexcept;
 
-// As it is kept.
+// The record of a class, as it is stored.
 struct kept_retry_times {
     account_class accounts = account_class::here;
     retry_record record;
@@ -69,31 +68,30 @@ class retry_times {
 
     const retry_record& record() const noexcept { return state_; }
 
-    // Time in which the server ran. Requires: 0 <= span.
+    // Adds time in which the server ran. Requires: 0 <= span.
     void pass(milliseconds span);
-    // What there is weighs as it does now; from here on it decays by another half-life.
+    // Present weights are unchanged; from now on they halve with the new half-life.
     void set_half_life(milliseconds half_life);
-    // A retry that counts came so long after its key was reserved, and found the slot in this
-    // state.
+    // Adds a retry, `after` the reservation of its key, that found the slot in this state.
     void saw(std::size_t part, milliseconds after, slot_state found);
-    // The reaper failed so many.
+    // The reaper failed this many slots.
     void failed(std::int64_t slots);
-    // All of another's beside its own.
+    // Adds all observations of the other.
     void add(const retry_times& other);
-    // What was chosen, and that it was changed now.
+    // Records the window chosen, and whether it has changed now.
     void choose(milliseconds window, bool derived, bool changed);
 
-    // ---- as of now ----
-    // Of all retries, each part counted for no more than `part_max`.
+    // ---- present values ----
+    // Returns all retries, with at most `part_max` samples for each part.
     retry_histogram fair(double part_max) const;
     double samples() const;
     double failed_slots() const { return now(state_.failed); }
     double late_slots() const { return now(state_.late); }
 
-    // What a window would have done to slots whose clients were lost between the two phases, had
-    // the clients done as they did. Failed: slots whose clients came back later than that. Pending:
-    // how many were pending at a time, on average; those that nobody came back for among them, and
-    // not the time until the next sweep.
+    // Estimates what a window would have done to slots whose clients were lost between the two
+    // phases, if the clients had behaved the same. failed: slots whose clients retried later than
+    // the window. pending: pending slots on average, including those that were never retried, but
+    // without the time until the next sweep.
     struct outcome {
         double failed = 0;
         double pending = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What is kept sealed under the master key (seal/at_rest.hpp), to be sealed again under another.
+// A secret encrypted with the master key (seal/at_rest.hpp), to be re-encrypted with another one.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
@@ -11,16 +11,16 @@
 namespace callsign {
 
 enum class secret_kind : std::uint8_t {
-    device_key = 1,  // a device's, of its client id
-    webhook_secret,  // a webhook's, of its uuid
-    remote_key,      // of a client id on another server
+    device_key = 1,  // bound to the device's client ID
+    webhook_secret,  // bound to the webhook's UUID
+    remote_key,      // bound to a client ID on a remote server
 };
 inline constexpr std::array secret_kinds{secret_kind::device_key, secret_kind::webhook_secret,
                                          secret_kind::remote_key};
 
 struct sealed_secret {
     secret_kind kind = secret_kind::device_key;
-    std::int64_t row = 0;  // ids of one kind grow
+    std::int64_t row = 0;  // ID of the row; increases within a kind
     account_id account;
     uuid of{};
     std::string sealed;

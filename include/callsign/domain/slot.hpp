@@ -1,6 +1,6 @@
 #pragma once
-// A slot is one allocation: (account, idempotency key) -> what became of it. A pending slot holds
-// no number, and a failed one has consumed nothing.
+// A slot records the outcome of one creation, by account and idempotency key. A pending or failed
+// slot has used no number.
 
 #include <callsign/base/sha256.hpp>
 #include <callsign/base/strong_id.hpp>
@@ -14,14 +14,14 @@
 
 namespace callsign {
 
-// in_flight: the task is being made on another server; whether it is there is not known yet.
+// in_flight: the task is being created on a remote server; the outcome is not known yet.
 enum class slot_state : std::uint8_t { pending = 1, committed = 2, failed = 3, in_flight = 4 };
 
 // Why a slot failed. Stored as its number.
 enum class failure_reason : std::uint8_t {
     none = 0,
     window_passed = 1,
-    not_delivered = 2,  // the other server would not take it
+    not_delivered = 2,  // the remote server did not accept the task
 };
 
 struct slot {
@@ -32,14 +32,13 @@ struct slot {
     callsign::uuid uuid{};  // reserved for the task
     slot_state state = slot_state::pending;
     failure_reason reason = failure_reason::none;
-    bool created = true;          // what the receipt says: false if the task was there already
-    std::int64_t attempts = 1;    // requests that worked on it while it was pending
-    std::optional<task_id> task;  // once committed
+    bool created = true;          // as in the receipt: false if the task existed before
+    std::int64_t attempts = 1;    // requests that worked on the slot while it was open
+    std::optional<task_id> task;  // set once committed
     time_point created_at;
     std::optional<time_point> settled_at;  // committed or failed
 };
 
-// Neither committed nor failed.
 constexpr bool is_open(slot_state state) noexcept {
     return state == slot_state::pending || state == slot_state::in_flight;
 }

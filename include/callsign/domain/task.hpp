@@ -1,7 +1,7 @@
 #pragma once
-// A task is a UUID and a map of attributes, exactly as TaskChampion has it: REST fields are names
-// in that map (`description`, `tag_NAME`, `dep_UUID`, `annotation_EPOCH`), so a task made over HTTP
-// and one that came from Taskwarrior are the same thing.
+// A task is a UUID and a map of attributes, exactly as in TaskChampion. REST fields are names in
+// that map (`description`, `tag_NAME`, `dep_UUID`, `annotation_EPOCH`), so tasks created over HTTP
+// and tasks from Taskwarrior are alike.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/time.hpp>
@@ -22,20 +22,20 @@ namespace callsign {
 
 using attributes = boost::container::flat_map<std::string, std::string, std::less<>>;
 
-// Names and values together, in bytes.
+// Returns the bytes of all names and values.
 inline std::size_t size_of(const attributes& all) noexcept {
     std::size_t bytes = 0;
     for (const auto& [name, value] : all) bytes += name.size() + value.size();
     return bytes;
 }
 
-// Empty: there is no such attribute.
+// Returns an empty text if there is no such attribute.
 inline std::string_view value_of(const attributes& all, std::string_view name) {
     const auto found = all.find(name);
     return found == all.end() ? std::string_view{} : std::string_view{found->second};
 }
 
-// What leads from one state of a task to another: what is set, and what is not there any more.
+// The difference between two states of a task: the attributes to set and those to remove.
 struct attribute_diff {
     attributes set;
     std::vector<std::string> absent;  // names
@@ -43,27 +43,27 @@ struct attribute_diff {
     friend bool operator==(const attribute_diff&, const attribute_diff&) = default;
 };
 attribute_diff diff_between(const attributes& from, const attributes& to);
-// False, and nothing is known of the state: one that is to go is not there.
+// False: an attribute to be removed does not exist, so `state` is unspecified.
 bool apply_diff(const attribute_diff& diff, attributes& state);
 std::size_t size_of(const attribute_diff& diff) noexcept;
 
 // All tasks of a replica.
 using task_map = std::map<uuid, attributes>;
 
-// The immutable answer of a creation. Kept with the task for ever, given again on every retry.
+// The response to a creation. Immutable, kept with the task forever and returned to each retry.
 struct receipt {
     callsign::uuid uuid{};
-    std::string prefix;  // as it was when the number was taken
+    std::string prefix;  // as it was when the number was assigned
     std::string period;  // empty: the series never resets
     std::int64_t number = 0;
     std::int64_t seq = 0;
     time_point created_at;
-    bool created = true;  // false: this key found the task already there
+    bool created = true;  // false: the task existed before this key was used
 
     friend bool operator==(const receipt&, const receipt&) = default;
 };
 
-// SYN-42, or INC-20261120-7 with a period.
+// Returns SYN-42, or INC-20261120-7 with a period.
 std::string format_key(std::string_view prefix, std::string_view period, std::int64_t number);
 
 inline std::string key_of(const receipt& r) {
@@ -74,24 +74,24 @@ struct task {
     task_id id;
     account_id account;
     callsign::uuid uuid{};
-    std::optional<receipt> numbered;  // empty only for a task still without a number
-    std::string current_prefix;  // its series' prefix today; a renamed series gives keys a new one
-    std::int64_t last_seq = 0;   // of its latest change
+    std::optional<receipt> numbered;  // none: the task has no number yet
+    std::string current_prefix;       // of the series today; a renaming of the series changes it
+    std::int64_t last_seq = 0;        // of the latest change
     time_point created_at;
-    bool purged = false;  // a tombstone: uuid, key and receipt stay, the attributes are gone
+    bool purged = false;  // a tombstone: UUID, key and receipt are kept without the attributes
     callsign::attributes attributes;
-    callsign::author author{};  // of its creation
-    std::string author_name{};  // to be shown; a store leaves it empty
+    callsign::author author{};  // of the creation
+    std::string author_name{};  // for display; a store leaves it empty
 };
 
-// It has its number, and nobody has seen it here: an opaque account's.
+// Whether it is a task of an opaque account: numbered, but its content was never seen here.
 inline bool is_unseen(const task& t) {
     return t.purged && t.numbered && t.numbered->seq == 0;
 }
 
-// Where a task stands in the order of keys.
+// The position of a task in the order of keys.
 struct task_place {
-    // Instead of a period: its number is the task's id.
+    // In place of a period, for tasks without a number: `number` is the task's ID then.
     static constexpr std::string_view unnumbered = "u";
 
     series_id series;
@@ -101,7 +101,7 @@ struct task_place {
     friend bool operator==(const task_place&, const task_place&) = default;
 };
 
-// A key as a person says it, prefix in upper case.
+// A parsed key, with its prefix in upper case.
 struct task_key {
     std::string prefix;
     std::string period;
@@ -110,16 +110,16 @@ struct task_key {
     friend bool operator==(const task_key&, const task_key&) = default;
 };
 
-// How a task is named in a path or a body: its UUID or its key.
+// Names a task in a path or a body, by UUID or by key.
 using task_ref = std::variant<uuid, task_key>;
 
-// UUID first, then PREFIX-N or PREFIX-PERIOD-N, prefix in any case; nullopt: malformed.
+// Reads a UUID, PREFIX-N or PREFIX-PERIOD-N, with the prefix in any case; nullopt: malformed.
 std::optional<task_ref> parse_task_ref(std::string_view text);
 
-// Why a ref does not name a task that can be used. is_itself: a task cannot depend on itself.
+// Why a task_ref is rejected. is_itself: a task cannot depend on itself.
 enum class ref_fault : std::uint8_t { unknown_prefix, task_not_found, task_deleted, is_itself };
 
-// The form parse_task_ref reads back; equal refs give equal text.
+// Returns the form that parse_task_ref reads; equal references give equal text.
 std::string to_string(const task_ref& ref);
 
 }  // namespace callsign

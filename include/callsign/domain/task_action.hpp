@@ -1,6 +1,6 @@
 #pragma once
-// What people do to a task in a word, as Taskwarrior means it. What changes depends on the task as
-// it is by then; where that is nothing, nothing does, so that doing it again does no harm.
+// Actions on a task, as Taskwarrior defines them; the changes depend on the task when one is
+// applied. Repeating an action changes nothing, except for annotate without an `entry`.
 
 #include <cstdint>
 #include <optional>
@@ -10,16 +10,16 @@ namespace callsign {
 
 struct task_action {
     enum class kind : std::uint8_t {
-        complete,  // status completed, `end` now; not started any more
-        reopen,    // what is over is pending again
-        start,     // `start` now; what is over is pending again
+        complete,  // status completed, `end` now; removes `start`
+        reopen,    // a closed task becomes pending
+        start,     // `start` now; a closed task becomes pending
         stop,
-        annotate,  // unless it has this text at `entry`
-        denotate,  // all annotations of this text, of this entry, or of both
+        annotate,  // unless `entry` has this text already
+        denotate,  // removes all annotations of this text, of this entry, or of both
     };
     kind verb{};
-    std::string text{};  // of an annotation
-    // Its second since the epoch; none: now, or any.
+    std::string text{};  // of the annotation
+    // The annotation's second since the epoch; none: now (annotate) or any (denotate).
     std::optional<std::int64_t> entry{};
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-// Values and tasks that Taskwarrior cannot keep: `task export` of the whole account fails or is not
-// JSON, or the next report deletes the task, on every device. What REST or an import brings is
-// rejected before it reaches a device. What a device sends is kept as it is: TaskChampion itself
-// can hold it, and a device whose segment is rejected never syncs again. Pure.
+// Errors in values and tasks that Taskwarrior cannot keep: `task export` of the whole account fails
+// or is not JSON, or the next report deletes the task, on every device. They are rejected in REST
+// requests and imports. Segments from devices are accepted as they are: TaskChampion itself can
+// hold such tasks, and a device whose segment is rejected never syncs again. Pure.
 
 #include <callsign/domain/task.hpp>
 
@@ -15,17 +15,17 @@
 
 namespace callsign {
 
-// 1980 to 9999: Taskwarrior takes any other number of seconds for no instant at all.
+// The years 1980 to 9999: Taskwarrior reads no other number of seconds as an instant.
 inline constexpr std::int64_t instant_seconds_min = 315'532'800;
 inline constexpr std::int64_t instant_seconds_max = 253'402'293'598;
-// Of an annotation it reads no more.
+// The latest entry of an annotation that Taskwarrior reads.
 inline constexpr std::int64_t annotation_seconds_max = 2'147'483'647;
 
-// Of a text of one line or more, as REST and tables of numbers have it.
+// Maximum of a text in REST requests and imports of numbers, which may have several lines.
 inline constexpr std::size_t text_bytes_max = 65'536;
 
-// Names of what TaskChampion keeps in attributes of their own: before a tag's name, with an empty
-// value; before a UUID; before the seconds of an annotation.
+// Beginnings of TaskChampion's attribute names: followed by a tag's name, with an empty value; by a
+// UUID; by the seconds of an annotation.
 inline constexpr std::string_view tag_start = "tag_";
 inline constexpr std::string_view dependency_start = "dep_";
 inline constexpr std::string_view annotation_start = "annotation_";
@@ -45,44 +45,43 @@ struct task_fault {
     friend bool operator==(const task_fault&, const task_fault&) = default;
 };
 
-// Control characters, but tab and newline where `lines_allowed`.
+// Whether the text has control characters; tab and newline are allowed with `lines_allowed`.
 bool has_control(std::string_view text, bool lines_allowed) noexcept;
 
-// A text that must be there, such as a description: at most text_bytes_max, and no control
-// characters but tab and newline.
+// Checks a required text: at most text_bytes_max, no control characters but tab and newline.
 std::optional<value_fault> fault_of_text(std::string_view text);
 
-// Of years that Taskwarrior takes.
+// Whether Taskwarrior reads this as an instant.
 constexpr bool is_kept_instant(std::int64_t seconds) noexcept {
     return seconds >= instant_seconds_min && seconds <= instant_seconds_max;
 }
 
-// Whether Taskwarrior can export this in the place of a name, a tag's too: it escapes nothing
-// there.
+// Whether Taskwarrior can export this as an attribute's or a tag's name, which it does not escape.
 bool is_exportable_name(std::string_view name) noexcept;
 
-// Why Taskwarrior could not export a task with this attribute, or has one of that name itself.
+// Returns an error if Taskwarrior cannot export this attribute, or has a field of this name itself.
 std::optional<value_fault> fault_of_attribute(std::string_view name, std::string_view value);
 
-// Of each attribute by itself.
+// Checks each attribute alone.
 std::vector<task_fault> faults_of_attributes(const attributes& all);
 
-// What is wrong whatever the time: a task that recurs has to say from when, and how often.
+// Errors that do not depend on time: a recurring task needs a first date and a period.
 std::vector<task_fault> faults_of(const attributes& all);
 
-// An `until` that has come: Taskwarrior deletes such a task unless it is over already.
+// Errors of open tasks that depend on time: Taskwarrior deletes a task whose `until` has come, and
+// creates all tasks since the `due` of a recurring one, for which only a year is allowed.
 std::vector<task_fault> faults_of_age(const attributes& all, time_point now);
 
-// Taskwarrior gives every task both a description and a status. A task that lacks one came with a
-// sync that was cut off: its creation in one version, the rest in another that never came.
+// Whether the description or the status is missing. Taskwarrior sets both, so the sync broke off
+// that created the task: its first version came, the rest did not.
 bool is_incomplete(const attributes& all);
-// A sync that is in progress brings the rest within this.
+// A sync in progress brings the rest within this time.
 inline constexpr milliseconds incomplete_after = std::chrono::hours{1};
 
-// Is it completed or deleted? Such a task has an `end`.
+// Whether the task is closed: completed or deleted. Such a task has an `end`.
 bool is_over(const attributes& all);
 
-// The names of Taskwarrior's own attributes that hold an instant: seconds since the epoch, as text.
+// Whether Taskwarrior's attribute of this name holds an instant: seconds since the epoch, as text.
 bool is_instant_name(std::string_view attribute) noexcept;
 
 }  // namespace callsign

@@ -1,5 +1,5 @@
 #pragma once
-// What a list of tasks is about, and in which order it comes (product.md section 7).
+// Filter and order of a list of tasks (docs/api.md, Listing tasks).
 
 #include <callsign/base/time.hpp>
 #include <callsign/domain/task.hpp>
@@ -14,91 +14,90 @@
 
 namespace callsign {
 
-// Taskwarrior's stored statuses. One that is none of them counts as pending, as it does there.
+// Taskwarrior's stored statuses. Any other text counts as pending, as in Taskwarrior.
 enum class task_status : std::uint8_t { pending, completed, deleted, recurring };
 
 std::string_view to_string(task_status status) noexcept;
 std::optional<task_status> parse_task_status(std::string_view text) noexcept;
 
-// Taskwarrior's virtual tags, but for those that depend on its own configuration, on the calendar
-// of a place or on the numbers of its working set.
+// Taskwarrior's virtual tags, except those that depend on its configuration, on a local calendar or
+// on the numbers of its working set.
 enum class virtual_tag : std::uint8_t {
-    active,  // started
+    active,  // open and started
     annotated,
-    blocked,   // open, and depends on a task that is open
-    blocking,  // open, and one that is open depends on it
-    child,     // made by one that recurs; Taskwarrior also calls it INSTANCE
+    blocked,   // open, and depends on an open task
+    blocking,  // open, and an open task depends on it
+    child,     // created by a recurring task; Taskwarrior also calls it INSTANCE
     completed,
     deleted,
-    due,        // open, and due within seven days
-    overdue,    // pending, and due before now
-    parent,     // makes others; Taskwarrior also calls it TEMPLATE
+    due,        // open, and due today (UTC) or in the six days after
+    overdue,    // open, not recurring, and due before now
+    parent,     // recurring; Taskwarrior also calls it TEMPLATE
     pending,    // and not waiting
-    priority,   // has one
-    project,    // has one
-    ready,      // pending, neither waiting, blocked nor scheduled for later
-    scheduled,  // has such an instant
+    priority,   // has a priority
+    project,    // has a project
+    ready,      // pending, and neither waiting, blocked nor scheduled for later
+    scheduled,  // has the instant
     tagged,
     unblocked,  // not blocked
-    until,      // has such an instant
-    waiting,    // pending, until an instant to come
+    until,      // has the instant
+    waiting,    // pending, until a future instant
 };
 
 std::string_view to_string(virtual_tag tag) noexcept;
 std::optional<virtual_tag> parse_virtual_tag(std::string_view text) noexcept;
 
-// The instants that a list can be narrowed by; an attribute has the same name.
+// The instants that a list can be filtered by; the attributes have the same names.
 enum class task_instant : std::uint8_t { due, wait, scheduled, entry, modified, end };
 inline constexpr std::size_t task_instants = 6;
 
 std::string_view to_string(task_instant which) noexcept;
 
-// Strictly between; a task without the instant is not.
+// Matches instants strictly between; a task without the instant does not match.
 struct instant_range {
     std::optional<time_point> after{};
     std::optional<time_point> before{};
 };
 
-// All of it holds for a task of the list.
+// A task is in the list if all of this matches.
 struct task_filter {
-    std::vector<task_status> statuses{};  // any of them; none given: pending
-    std::string project{};                // and its children, which have a dot behind it
+    std::vector<task_status> statuses{};  // any of them; empty: pending
+    std::string project{};                // and its children, PROJECT.CHILD
     std::vector<std::string> tags{};
     std::vector<std::string> not_tags{};
     std::vector<virtual_tag> is{};
-    std::string prefix{};  // of its series, old ones too
-    std::string text{};    // in the description or an annotation; as folded() has it
+    std::string prefix{};  // of the series, former ones too
+    std::string text{};    // in the description or an annotation; folded()
     std::array<instant_range, task_instants> instants{};
     std::optional<std::int64_t> changed_after{};  // a seq
 
     bool has_status(task_status status) const noexcept;
-    // Only tasks that are neither completed nor deleted can be in the list.
+    // Whether the list can only have tasks that are neither completed nor deleted.
     bool is_open_only() const noexcept;
-    // Whether a task is in the list depends on other tasks.
+    // Whether a task's presence in the list depends on other tasks.
     bool needs_links() const noexcept;
 };
 
-// What a task is to other tasks of its account.
+// The relations of a task to other tasks of its account.
 struct task_links {
-    bool is_blocked = false;   // it depends on one that is open
-    bool is_blocking = false;  // one that is open depends on it
+    bool is_blocked = false;   // depends on an open task
+    bool is_blocking = false;  // an open task depends on it
 };
 
-// Whether the filter holds, as far as a task itself tells. Its prefix is not looked at: a walk is
-// of one series or of all.
+// Whether the task itself matches. The prefix is not checked: a walk is of one series or of all.
 bool matches(const task_filter& filter, const task& t, time_point now);
-// The rest: what its links tell of an open task, or of one that is not, which has none.
+// Whether the links match; a closed task has none.
 bool matches(const task_filter& filter, const task_links& links);
 
-// Pending, until an instant to come.
+// Whether the task is pending and its `wait` is in the future.
 bool is_waiting(const attributes& all, time_point now);
-// The tasks that it depends on.
+// Returns the tasks that the task depends on.
 std::vector<uuid> depends_of(const attributes& all);
-// What the attribute of that name holds; none: it is not there, or no instant.
+// Returns the instant in the attribute; none: it is absent or not an instant.
 std::optional<time_point> instant_of(const attributes& all, std::string_view name);
 
-// key: in the order of series, periods and numbers. Tasks without the instant come last, whichever
-// way the order goes; equal ones come in the order of their keys.
+// key: by series, period and number. Tasks without the instant come last in both directions; equal
+// tasks are in the order of their keys.
 enum class task_sort : std::uint8_t { key, due, urgency, entry, modified };
 
 std::string_view to_string(task_sort sort) noexcept;

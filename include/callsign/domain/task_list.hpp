@@ -1,6 +1,6 @@
 #pragma once
-// The order of a list that is not in the order of keys, or whose tasks depend on each other: of all
-// tasks as a walk found them. Pure.
+// Sorts lists that are not in the order of keys or whose filter needs links, from all tasks that a
+// walk found. Pure.
 
 #include <callsign/domain/task_filter.hpp>
 
@@ -10,20 +10,20 @@
 
 namespace callsign {
 
-// What is kept of a task until all have been seen.
+// What is kept of a task until all have been scanned.
 struct scanned_task {
     uuid id{};
     bool is_open = false;
-    bool is_wanted = false;  // the filter holds, as far as the task itself tells
-    double rank = std::numeric_limits<double>::quiet_NaN();  // what it is sorted by, if it has that
-    std::vector<uuid> depends{};                             // of an open one
+    bool is_wanted = false;  // the task itself matches, links not considered
+    double rank = std::numeric_limits<double>::quiet_NaN();  // the sort value; NaN: none
+    std::vector<uuid> depends{};                             // of an open task
 };
 
-// What it is sorted by, links apart; NaN: nothing.
+// Returns the sort value, links not considered; NaN: the task has none.
 double rank_of(const task& t, task_sort by, time_point now);
 
-// The tasks of the list, in its order. `all` in the order of keys: with a filter or an order that
-// needs links every open task, else those wanted are enough.
+// Returns the tasks of the list in its order. Requires: `all` in the order of keys, with every open
+// task if the filter or the order needs links; otherwise the wanted tasks suffice.
 std::vector<uuid> ordered(const std::vector<scanned_task>& all, const task_filter& filter,
                           const task_order& order);
 

@@ -1,14 +1,14 @@
 #pragma once
-// The one way in: submit a command, ask a query, create a task. The engine owns the command queue
-// and the writer, and is the only part that opens a write transaction.
+// Entry point for commands, queries and creations. The engine owns the command queue and the
+// writer, and is the only part that opens a write transaction.
 //
-// All are admitted by one rule: each has a claim (domain/claim.hpp), which says on whose share it
-// counts, what it will take and how long it can wait, and is served account by account in turn.
+// All are admitted by one rule: each has a claim (domain/claim.hpp), which names the account that
+// is charged, the cost and the deadline. Accounts are served in turn.
 //
-// Threads: every public function is called on the network executor and completes there. Batches run
-// on the writer executor, queries on the reader executor, offloaded work on its own; in tests all
-// may be one. Lifetime: store, clock, entropy and probe outlive the engine; the engine outlives its
-// callers' coroutines (stop it, await drained(), then destroy).
+// Threads: every public function is called on the network executor and completes there, unless
+// noted. Batches run on the writer executor, queries on the reader executor, offloaded work on its
+// own; in tests all may be one. Lifetime: store, clock, entropy and probe outlive the engine; the
+// engine outlives its callers' coroutines (call stop(), await drained(), then destroy).
 
 #include <callsign/base/result.hpp>
 #include <callsign/base/time.hpp>
@@ -34,49 +34,49 @@
 namespace callsign {
 
 struct engine_options {
-    // Requests that may wait or be under way at once: commands, queries and offloaded work
+    // Maximum number of waiting and running requests: commands, queries and offloaded work
     // together. More: errc::overloaded.
     std::size_t queue_depth_max = 4096;
-    // Bytes of request content in them together: what bounds memory when requests are large. One
-    // request larger than that is taken besides.
+    // Maximum bytes of content of these requests together, which bounds memory. One request larger
+    // than that is admitted in addition.
     std::size_t queue_bytes_max = 64u << 20;
-    // Of both, one account's part, so that none can fill the queue alone. All strangers together
-    // are one account. Beside others an account gets as much of what is left (shares.hpp).
+    // One account's share of these limits, so that none can fill the queue. Anonymous clients share
+    // one. Beside other accounts the share shrinks with the room that is left (shares.hpp).
     std::size_t account_depth_max = 3072;
     std::size_t account_bytes_max = 48u << 20;
-    // Readers that long queries of one account may have at once.
+    // Readers that long queries of one account may occupy at once.
     std::size_t account_readers_max = 1;
-    // Offloaded work under way at once, of different accounts: threads that `offload` has.
+    // Offloaded work that runs at once, of different accounts: the number of threads of `offload`.
     std::size_t offload_threads = 1;
     // Commands in one transaction. Larger batches cost latency, smaller ones commits.
     std::size_t batch_commands_max = 1024;
-    // Bytes of request content in one transaction, and operations with the rows they look at: each
-    // is about 20 ms of the writer on a small machine, which is how long a quiet account may have
-    // to wait for its neighbours' batch. A single command that is larger is a batch by itself.
+    // Bytes of content in one transaction; operations in one, with the rows that they read. Each
+    // limit is about 20 ms of the writer on a small machine, which is how long another account may
+    // wait for a batch. A single command that is larger is a batch by itself.
     std::size_t batch_bytes_max = 4u << 20;
     std::size_t batch_operations_max = 2048;
-    // What the commands of one transaction read and write of tasks and versions, which is known
-    // once they have: behind the one that exceeds it the batch ends. As long as the others.
+    // What the commands of one transaction read and write of tasks and versions, known only once
+    // they are applied: the batch ends behind the command that exceeds it. About 20 ms of the
+    // writer.
     std::size_t batch_work_max = 8u << 20;
-    // How long a request may wait for its turn, or for another one's outcome.
+    // How long a request may wait for its turn, or for the outcome of a request with the same key.
     milliseconds request_deadline{10'000};
-    // The attribute that a task's key is written to, for clients to show. Empty: none.
+    // The attribute that holds a task's key, for clients to display. Empty: none.
     std::string key_attribute = "key";
-    // What an account may store (account::stored_bytes); 0: what it wants.
+    // Maximum of account::stored_bytes; 0: unlimited.
     std::size_t stored_bytes_max = 0;
-    // Live tokens of an account, and prefixes that its series had before; 0: as many as it wants.
+    // Maximum of an account's live tokens, and of former prefixes of its series; 0: unlimited.
     std::size_t tokens_max = 1'000;
     std::size_t former_prefixes_max = 1'000;
-    // A task that syncs make: what one segment can bring.
+    // Maximum size of a task after a sync: what one segment can bring.
     std::size_t synced_task_bytes_max = task_bytes_max;
-    // For slots from before the start there is only the wall clock's word of how old they are, and
-    // it may be wrong. It is believed once the server has run so long; until then they are as old
-    // as the run.
+    // Slots from before the start have an age by the wall clock only, which may be wrong. It is
+    // trusted once the server has run for this long; until then those slots are as old as the run.
     milliseconds trust_clock_after{std::chrono::hours{1}};
-    // While writes are refused for a reason that lasts, one of the server's own is tried as often.
+    // Interval of test writes while writes are rejected for a lasting reason.
     milliseconds prove_interval{1'000};
-    // While they are refused for damage, what was met is looked at again: after as long at first,
-    // then after twice as long each time, and at last as often as this.
+    // While writes are rejected because of corruption, the data is read again after prove_interval
+    // at first, then after twice the pause each time, up to this maximum.
     milliseconds look_interval_max{60'000};
 };
 
@@ -84,21 +84,21 @@ struct executors {
     boost::asio::any_io_executor network;
     boost::asio::any_io_executor writer;
     boost::asio::any_io_executor reader;
-    // For offloaded work; none: the readers'.
+    // For offloaded work; none: `reader`.
     boost::asio::any_io_executor offload{};
-    // Where commits are made durable while the writer goes on with the next batch; none: the writer
-    // does it.
+    // Makes commits durable while the writer goes on with the next batch; none: the writer does so
+    // itself.
     boost::asio::any_io_executor sync{};
-    std::size_t readers = 1;  // threads that `reader` has
+    std::size_t readers = 1;  // threads of `reader`
 };
 
-// Another request with this key is being worked on, and did not end before this one's deadline.
+// Another request with this key is in progress, and did not end before this one's deadline.
 struct in_progress {};
 using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown_series,
                                    series_archived, task_not_valid, depends_unmet, in_progress,
                                    task_too_large, remote_halted, series_held, account_full>;
 
-// Edits tasks of accounts that live on another server.
+// Edits tasks of remote accounts.
 class remote_editor {
   public:
     virtual ~remote_editor() = default;
@@ -108,97 +108,97 @@ class remote_editor {
 
 class engine {
   public:
-    // `on_fatal` is called once, on the network executor, when the outcome of a commit is not
-    // known: that batch is answered errc::outcome_unknown, nothing more is written, and the process
-    // should end. Everything after it is answered errc::shutting_down.
+    // `on_fatal` is called once, on the network executor, when the outcome of a commit is unknown:
+    // the batch returns errc::outcome_unknown, later commands return errc::shutting_down, nothing
+    // more is written, and the process should exit.
     engine(store& store, clock& clock, entropy& entropy, const executors& executors,
            engine_options options, engine_probe& probe, std::function<void(std::string)> on_fatal);
     ~engine();
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
 
-    // Applies one command in some batch. Returns after the commit that holds it, or with
+    // Applies one command in some batch. Returns once the commit is durable, or with
     // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full,
     // store_damaged, record_damaged, account_gone (nothing was done) or outcome_unknown.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command) {
         return submit_by(std::move(command), std::nullopt);
     }
-    // And the audit log says who asked for it, if it is done: in the same transaction.
+    // Also records the actor in the audit log, in the same transaction, if the command takes
+    // effect.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command, actor by) {
         return submit_by(std::move(command), std::move(by));
     }
 
-    // The two phases: reserve, then fulfil, each durable in a batch of its own. A request whose key
-    // is being worked on waits for that outcome. Errors as submit().
+    // Runs the two phases of a creation: reserve, then fulfil (for a remote account:
+    // begin_delivery), each durable in a batch of its own. A request whose key is in progress waits
+    // for that outcome. Errors as submit().
     boost::asio::awaitable<result<create_answer>> create(reserve request);
 
-    // edit_task, wherever the account's tasks live. Errors as submit(), and unavailable: the other
-    // server cannot be reached; nothing was done.
+    // edit_task for local and remote accounts. Errors as submit(), and remote_unavailable: the
+    // remote server cannot be reached; nothing was done.
     boost::asio::awaitable<result<edit_task::answer>> edit(edit_task c);
-    // Who does it where they live elsewhere. Outlives the requests.
+    // Sets the editor for remote accounts. It must outlive the requests.
     void edit_elsewhere_by(remote_editor& editor);
 
-    // Answers a query on the reader executor. One whose claim is large has a transaction of its
-    // own, and others do not wait behind it. errc::overloaded, deadline_exceeded (it was not
-    // asked), store_unavailable, store_damaged or record_damaged if the store throws.
+    // Executes a query on the reader executor. A query with a large claim has a transaction of its
+    // own, so that others do not wait behind it. Errors: errc::overloaded, deadline_exceeded (not
+    // executed), shutting_down, and store_unavailable, store_damaged or record_damaged if the store
+    // throws.
     template <class Query>
     boost::asio::awaitable<result<typename Query::answer>> ask(Query query);
 
-    // Runs what would hold up the network thread, and asks the store nothing, on the executor for
-    // that. One at a time. errc::overloaded, deadline_exceeded (it was not begun). What it throws
-    // is thrown here.
+    // Runs work that would block the network thread, and needs no store, on the offload executor:
+    // of each account one at a time. Errors: errc::overloaded, deadline_exceeded (not begun).
+    // Exceptions of `work` pass through.
     template <class Work>
     boost::asio::awaitable<result<std::invoke_result_t<Work&>>> offload(claim asks, Work work);
-    // The same of what may be little: that is done here, at once.
+    // Runs `work` at once if `is_little`; otherwise as offload().
     template <class Work>
     boost::asio::awaitable<result<std::invoke_result_t<Work&>>> offload_unless(bool is_little,
                                                                                claim asks,
                                                                                Work work);
 
-    // Copies the store to a file that is not there yet, in steps between batches, and tells how far
-    // it is. One at a time. A sentence: why it cannot be, and what is there is of no use.
+    // Copies the store to a file that must not exist, in steps between batches, and reports
+    // progress. One copy at a time. Returns why it failed, in a sentence; the file is useless then.
     boost::asio::awaitable<std::optional<std::string>> copy_to(
         std::filesystem::path file, std::function<void(const amount_done&)> told);
 
-    // Where to subscribe to what happens.
     hub& events() noexcept;
 
-    // One bounded step of a sweep: reconcile_pending with everything now being created marked as
-    // busy. The caller is on the network executor, so nothing can begin between the marking and the
-    // queueing; and the server's own work is first in turn, so what begins after that is applied
-    // after it.
+    // One bounded step of a sweep: reconcile_pending, with every creation in progress marked as
+    // busy. The caller is on the network executor, so no creation begins between marking and
+    // queueing; and the system is first in turn, so creations that begin later are applied later.
     boost::asio::awaitable<result<reconcile_pending::answer>> reconcile(
         slot_id after, std::int64_t limit, per_class<milliseconds> window);
-    // The same for an account that lives elsewhere.
+    // The same for a remote account: fail_in_flight.
     boost::asio::awaitable<result<fail_in_flight::answer>> reconcile(fail_in_flight c);
 
-    // Whether so much would be refused for its share, if it came now: then it need not come. It is
-    // counted as refused. Network executor.
+    // Returns whether this claim would be rejected now for its account's share or the limits; if
+    // so, it is counted as rejected.
     bool turns_away(const claim& asks);
 
-    // How long a request may wait for its outcome.
     milliseconds request_deadline() const noexcept;
 
-    // No further commands are taken; those queued are finished.
+    // Stops accepting commands; queued ones are finished.
     void stop();
-    // Completes when the queue is empty and the writer is at rest. After stop().
+    // Completes when the queue is empty, and no copy and no watch_writes() runs. Requires: stop().
     boost::asio::awaitable<void> drained();
 
     // False once a commit's outcome was unknown or stop() was called.
     bool accepting() const noexcept;
-    // False while damage stops writing: no commands are applied, questions are answered.
+    // False after a command hit corruption: commands are rejected, queries still run.
     bool writable() const noexcept;
-    // Why writes are refused, if that will last: the disk is full, cannot be written, or may not
-    // be, or has other bytes than were written. None once something was written again.
+    // Why writes are rejected, if that will last: the disk is full, writes fail, are not permitted,
+    // or data is corrupt. None after the next successful write.
     const std::optional<store_failure>& write_trouble() const noexcept;
-    // Finds out whether that is so, and when it is over, should nobody else write. Until stop().
-    // Spawn once.
+    // Tests at the start, and periodically while writes are rejected, whether the store can be
+    // written. Runs until stop(). Spawn once.
     boost::asio::awaitable<void> watch_writes();
-    // Requests that wait or are under way.
+    // Number of waiting and running requests.
     std::size_t queue_depth() const noexcept;
-    // How far the wall clock was behind the store's time at the last batch; zero: it was not. Any
+    // How far the wall clock was behind the store's time at the last batch; zero: not behind. Any
     // thread.
     milliseconds clock_behind() const noexcept;
 
@@ -223,7 +223,7 @@ boost::asio::awaitable<result<std::invoke_result_t<Work&>>> engine::offload(clai
     std::optional<std::invoke_result_t<Work&>> done;
     std::function<void(read_tx*)> run = [&](read_tx*) { done.emplace(work()); };
     const boost::system::error_code error = co_await run_offloaded(asks, std::move(run));
-    // Not left to conversion: a result<bool> could be made of it two ways.
+    // Explicit: a result<bool> could be constructed from it in two ways.
     using done_or_not = result<std::invoke_result_t<Work&>>;
     if (error) co_return done_or_not(boost::system::in_place_error, error);
     co_return std::move(*done);

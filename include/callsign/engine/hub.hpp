@@ -1,10 +1,10 @@
 #pragma once
-// Who is told what has happened. After each commit the engine delivers the batch's events, in the
-// order of the commits and within them of the commands, before anybody is answered: what follows
-// from an answer finds every subscriber up to date.
+// Publishes events. Once a batch is durable, the engine delivers its events, in the order of
+// commits and commands, before any of its requests completes: a client that has its response finds
+// every subscriber up to date.
 //
-// A subscriber remembers or counts, and does not block; who wants to read the store for it wakes
-// somebody who does. Threads: the network executor.
+// A subscriber stores or counts, and does not block; to read the store it wakes a coroutine.
+// Threads: the network executor.
 
 #include <callsign/domain/event.hpp>
 
@@ -19,7 +19,7 @@ class hub {
   public:
     using subscriber = std::function<void(const event&)>;
 
-    // Ends with it. It may outlive the hub.
+    // Unsubscribes when destroyed. May outlive the hub.
     class subscription {
       public:
         subscription() = default;
@@ -30,7 +30,7 @@ class hub {
         std::shared_ptr<subscriber> own_;
     };
 
-    // From the next delivery on.
+    // Takes effect with the next delivery.
     [[nodiscard]] subscription subscribe(subscriber tell);
 
     void deliver(std::span<const event> batch);

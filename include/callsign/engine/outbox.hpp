@@ -1,11 +1,10 @@
 #pragma once
-// Accounts whose tasks live on another TaskChampion server (product.md section 10), kept together
-// with it: what others do there is pulled to the mirror here, what waits here is sent there, and
-// what became of that is settled. One coroutine an account, a bounded number at work at once; how
-// it decides is outbox_machine.hpp's.
+// Synchronises remote accounts with their TaskChampion servers (docs/remote-accounts.md): pulls
+// others' changes to the mirror, pushes the outbox, and settles its outcome. One coroutine per
+// account, a limited number active at once; outbox_machine.hpp decides.
 //
-// Threads: the network executor. Lifetime: engine, clock, entropy and probe outlive it; stop it,
-// await stopped(), then destroy it.
+// Threads: the network executor. Lifetime: engine, clock, entropy and probe outlive the outbox;
+// call stop(), await stopped(), then destroy.
 
 #include <callsign/base/result.hpp>
 #include <callsign/base/time.hpp>
@@ -26,27 +25,25 @@
 namespace callsign {
 
 struct outbox_options {
-    // Between two looks at a server where nothing happens: how long a change made there takes to
-    // come here at most.
+    // Between two polls of an idle remote server: the longest delay of a change made there.
     milliseconds poll_interval{std::chrono::seconds{5}};
-    // After a failure, doubled with each further one.
+    // Pause after a failure, doubled with each further one.
     milliseconds retry_min{500};
     milliseconds retry_max{std::chrono::minutes{5}};
-    // How often a server is asked whether it still has what it had.
+    // How often a remote server is asked whether it still has the mirror's last version.
     milliseconds verify_interval{std::chrono::minutes{5}};
-    // Accounts at work at once: each may hold a large answer in memory.
+    // Accounts active at once: each may hold a large response in memory.
     std::size_t at_once = 8;
-    // Edits of one account that may wait for its server.
+    // Edits of one account that may wait for its remote server.
     std::size_t edits_max = 1'000;
-    // Creations and keys in one version.
+    // Maximum of creations and keys in one version.
     std::int64_t effects_max = 500;
-    // A creation that was sent so often without success waits for the reaper.
+    // A creation that was sent this often without success waits for the reaper.
     std::int64_t attempts_max = 8;
-    // Of tasks, when a mirror begins again from a snapshot: more is not held in memory.
+    // Maximum size of the tasks held in memory while a mirror restarts from a snapshot.
     std::size_t state_bytes_max = std::size_t{256} << 20;
 };
 
-// What is told of one account.
 struct remote_status {
     enum class state { starting, up_to_date, pulling, sending, waiting, halted };
 
@@ -54,38 +51,38 @@ struct remote_status {
     remote_halt halted = remote_halt::none;
     std::string last_error{};  // a sentence; empty: none since it was last up to date
     std::optional<time_point> last_error_at{};
-    std::optional<time_point> up_to_date_at{};  // when the mirror was last seen to be
-    std::int64_t pulled = 0;                    // versions since then
+    std::optional<time_point> up_to_date_at{};  // when the mirror last was, by the wall clock
+    std::int64_t pulled = 0;                    // versions since up_to_date_at
 };
 
 struct outbox_totals {
     std::int64_t accounts = 0;
     std::int64_t halted = 0;
-    std::int64_t failing = 0;          // whose server cannot be reached, or answers wrongly
-    std::int64_t versions_behind = 0;  // pulled since they were last up to date, all together
-    milliseconds lag{0};               // since the one furthest behind was up to date
+    std::int64_t failing = 0;          // with a last_error
+    std::int64_t versions_behind = 0;  // pulled since they were last up to date, in total
+    milliseconds lag{0};               // since the account furthest behind was up to date
 };
 
 class outbox_probe {
   public:
     virtual ~outbox_probe() = default;
     enum class delivery { accepted, conflict, lost, refused, unreachable, found };
-    // A version was sent, with so many creations, keys and edits. found: it had been taken though
-    // its answer was lost.
+    // A version was sent, with this many creations, keys and edits. found: it had been accepted,
+    // but the response was lost.
     virtual void delivered(delivery /*outcome*/, std::size_t /*parts*/) {}
-    // What became of a version was asked.
+    // The child of a parent was queried to learn the fate of a sent version.
     virtual void looked_up() {}
     virtual void fenced() {}
     virtual void version_pulled() {}
     virtual void key_contested() {}
     virtual void state_changed(account_id /*account*/, const remote_status& /*now*/) {}
-    // How far a long history has come.
+    // Versions of a long history read so far.
     virtual void progressed(account_id /*account*/, std::int64_t /*versions*/) {}
 };
 
 class outbox final : public remote_editor {
   public:
-    // nullptr: the account's key cannot be opened (the master key is missing, or another).
+    // Returns nullptr if the account's key cannot be decrypted: the master key is missing or wrong.
     using sink_maker = std::function<std::unique_ptr<task_sink>(const remote_chain&)>;
 
     outbox(engine& engine, clock& clock, entropy& entropy,
@@ -95,26 +92,27 @@ class outbox final : public remote_editor {
     outbox(const outbox&) = delete;
     outbox& operator=(const outbox&) = delete;
 
-    // In force from each account's next step on; a pause that is longer now ends sooner.
+    // Takes effect with each account's next step; ends the pauses of idle accounts.
     void reload(outbox_options options);
 
-    // Finds the accounts there are, and begins. Once, before requests come.
+    // Finds the remote accounts and begins. Call once, before requests are served.
     boost::asio::awaitable<result<void>> start();
-    // Calls under way are cut off. Nothing is lost by that.
+    // Cancels calls in progress. Nothing is lost by that.
     void stop();
     boost::asio::awaitable<void> stopped();
 
     bool is_elsewhere(account_id account) const override;
-    // On the task as the remote has it. Answered when the remote has the change. Errors: as
-    // engine::submit(); remote_unavailable: nothing was done; outcome_unknown.
+    // Edits the task as the remote server has it, and returns once that server has the change.
+    // Errors: as engine::submit(); overloaded, remote_unavailable: nothing was done;
+    // outcome_unknown.
     boost::asio::awaitable<result<edit_task::answer>> edit(edit_task c) override;
 
-    // Brings the mirror to what the remote has now. False: it could not be asked.
+    // Brings the mirror up to date with the remote server. False: not possible within the deadline.
     boost::asio::awaitable<bool> look_up(account_id account);
-    // Sends a version, whatever is in it, and sees it on the chain.
+    // Sends a version, even if empty, and waits until it is on the chain. False: as look_up().
     boost::asio::awaitable<bool> fence(account_id account);
 
-    // The accounts, in the order of their ids.
+    // The remote accounts, in the order of IDs.
     std::vector<account_id> accounts() const;
     std::optional<remote_status> status(account_id account) const;
     outbox_totals totals() const;

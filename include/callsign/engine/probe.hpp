@@ -1,6 +1,6 @@
 #pragma once
-// What the engine tells of itself. Methods are named for events; what counts them is platform's
-// affair. The defaults do nothing. Called on the thread named; must not block.
+// Receives events of the engine, for metrics and logs. The defaults do nothing. Called on the
+// thread named; must not block.
 
 #include <callsign/base/time.hpp>
 #include <callsign/ports/store.hpp>
@@ -17,7 +17,7 @@ class engine_probe {
 
     // ---- network thread ----
     virtual void queue_depth_changed(std::size_t /*depth*/) {}
-    // Something was not begun, for want of this.
+    // A request was rejected before it began, for lack of this.
     enum class lacking { depth, bytes, account_depth, account_bytes, time };
     virtual void turned_away(lacking /*resource*/) {}
     enum class create_outcome {
@@ -30,16 +30,15 @@ class engine_probe {
         refused
     };
     virtual void create_answered(create_outcome /*outcome*/) {}
-    // A retry arrived this long after its key was reserved; `late`: the reaper had failed the slot.
+    // A retry came this long after its key was reserved; `late`: the reaper had failed the slot.
     virtual void retry_seen(milliseconds /*after*/, bool /*late*/) {}
-    // Something was refused because its account has as much of this as it may.
+    // A request was rejected because its account has reached this limit.
     virtual void account_full(account_limit /*limit*/) {}
-    // Writes are refused from now on, and why; or nothing stands in their way any more.
+    // Writes are rejected from now on, and why; none: they succeed again.
     virtual void write_trouble_changed(const std::optional<store_failure>& /*now*/) {}
-    // A command or a query was refused for what it could not read: a failed read, or damage.
+    // A command or a query was rejected because of a failed read or corruption.
     virtual void read_failed(const store_failure& /*why*/) {}
-    // `commit` is the time from COMMIT until it was durable, `batch` the whole, from the first
-    // command on.
+    // `commit`: from COMMIT until it was durable; `batch`: from the first command until then.
     virtual void batch_committed(std::size_t /*commands*/, std::chrono::nanoseconds /*batch*/,
                                  std::chrono::nanoseconds /*commit*/) {}
 

@@ -1,12 +1,12 @@
 #pragma once
-// Waits until something has changed since it was looked at, or a span has passed. A timer keeps one
-// cancel, and whichever wait comes next takes it; here each wait says what it has seen, so a change
-// that comes between looking and waiting ends the wait, whatever waits there were in between:
+// Waits for a change, or for a time. A timer stores one cancel, which the next wait consumes,
+// whichever that is. Here each wait names the state that was seen, so that a change between looking
+// and waiting ends the wait, whatever other waits came between:
 //
 //     const auto seen = changed.now();     // before looking
 //     if (!is_there()) co_await changed.wait(seen, span);
 //
-// One waiter at a time. Lives on one executor and is used from it only. `clock` outlives it.
+// One waiter at a time, on one executor. `clock` must outlive this object.
 
 #include <callsign/ports/clock.hpp>
 
@@ -16,7 +16,7 @@ namespace callsign {
 
 class wakeup {
   public:
-    // How many changes there have been.
+    // The number of changes so far.
     enum class moment : std::uint64_t {};
 
     wakeup(clock& clock, boost::asio::any_io_executor executor)
@@ -29,8 +29,7 @@ class wakeup {
         timer_->cancel();
     }
 
-    // True: there was a change after `seen`, at once if that was before the wait began. False: the
-    // span has passed.
+    // True: there was a change after `seen`, even before the call. False: the span has passed.
     boost::asio::awaitable<bool> wait(moment seen, milliseconds span) {
         const milliseconds until = clock_.elapsed() + span;
         while (now() == seen) {

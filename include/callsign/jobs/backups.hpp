@@ -1,8 +1,9 @@
 #pragma once
-// Backups while the server runs: copied in steps between the writer's batches, made durable beside
-// it. Scheduled ones are kept so many, the oldest go.
+// Backups of the running server: copied in steps between the writer's batches, written to disk by
+// offloaded work. Of the scheduled ones the latest `keep` are kept.
 //
-// Threads: the network executor. Lifetime: what it is given outlives it; stop it before the engine.
+// Threads: the network executor. Lifetime: what is passed to the constructor outlives this object;
+// call stop() before the engine stops.
 
 #include <callsign/jobs/context.hpp>
 #include <callsign/ports/backups.hpp>
@@ -28,7 +29,7 @@ struct backup_failed {
 using backup_answer = std::variant<backup_manifest, backup_failed>;
 
 struct backup_options {
-    std::filesystem::path directory{};  // empty: none are made unasked
+    std::filesystem::path directory{};  // empty: none are scheduled
     milliseconds every{std::chrono::hours{24}};
     std::size_t keep = 7;
 };
@@ -38,46 +39,47 @@ struct kept_backup {
     backup_manifest manifest;
 };
 
-// Since the start.
+// Results since the start.
 struct backup_record {
     std::optional<backup_manifest> made{};
     std::filesystem::path made_in{};
-    std::string error{};  // a sentence; empty: none since the last that was made
+    std::string error{};  // a sentence; empty: no failure since the last backup
     std::optional<time_point> failed_at{};
 };
 
 struct backup_tally {
     std::int64_t made = 0;  // since the start
     std::int64_t failed = 0;
-    // When the newest one was made, of those that were scheduled too. None: none is known.
+    // When the newest known one was made, earlier runs' scheduled ones included. None: none is
+    // known.
     std::optional<time_point> newest{};
 };
 
 class backups {
   public:
-    // Of each that was made in this directory, or why it was not.
+    // Called after each attempt: the backup made in this directory, or why there is none.
     using report = std::function<void(const std::filesystem::path& dir, const backup_answer&)>;
 
     backups(context& with, backup_files files, clock& clock) noexcept
         : with_(with), files_(std::move(files)), clock_(clock) {}
 
-    // What it has begun is gone again if it fails. One more beside the scheduled ones is one of
-    // them: the oldest go.
+    // Makes a backup in `dir`, and removes what was written if it fails. A backup beside the
+    // scheduled ones counts as one of them: the oldest are deleted.
     boost::asio::awaitable<result<backup_answer>> make(std::filesystem::path dir);
-    // Where a scheduled one would be made now. Empty: nowhere.
+    // The directory of a scheduled backup that was made now. Empty: none are scheduled.
     std::filesystem::path next_scheduled() const;
-    // The scheduled ones that are there, the newest first, kept_shown_max of them. One whose
-    // manifest cannot be read is left out.
+    // The scheduled backups, newest first, at most kept_shown_max. Those whose manifest cannot be
+    // read are skipped.
     boost::asio::awaitable<result<std::vector<kept_backup>>> kept();
     static constexpr std::size_t kept_shown_max = 100;
     std::optional<progress> under_way() const noexcept;
     const backup_record& last() const noexcept { return last_; }
     const backup_tally& tally() const noexcept { return tally_; }
-    // As run() was given them.
+    // As passed to run().
     const backup_options& options() const noexcept { return options_; }
 
-    // Makes the scheduled ones until stop(). One that fell due while the server was down is made at
-    // once.
+    // Makes the scheduled backups until stop(). One that was due while the server was down is made
+    // at once.
     boost::asio::awaitable<void> run(boost::asio::any_io_executor network, backup_options options,
                                      report told);
     void stop();

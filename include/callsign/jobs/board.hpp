@@ -1,6 +1,6 @@
 #pragma once
-// Work in steps: how far each is, and whether it is still wanted. A job is on the board as long as
-// it lives; people look it up, and may cancel it, which it notices before its next step.
+// Progress and cancellation of work in steps. A job is on the board as long as the object lives;
+// operators can query it, and cancel it, which takes effect before its next step.
 //
 // Threads: the network executor.
 
@@ -18,7 +18,7 @@ enum class job_kind : std::uint8_t { conversion, import, snapshot, backup, resyn
 
 struct progress {
     std::int64_t done = 0;
-    std::int64_t total = 0;  // 0: not known
+    std::int64_t total = 0;  // 0: unknown
 };
 
 class board {
@@ -31,7 +31,7 @@ class board {
     using entries = std::vector<entry*>;
 
   public:
-    // In the frame of the coroutine that does the work.
+    // Lives in the frame of the coroutine that does the work.
     class job {
       public:
         job(const std::shared_ptr<entries>& all, job_kind kind, account_id account)
@@ -53,11 +53,11 @@ class board {
 
     job begin(job_kind kind, account_id account) { return job(all_, kind, account); }
 
-    // Jobs of this kind under way.
     std::size_t count(job_kind kind) const noexcept;
-    // Of this account's; the one that was begun first. None: there is none.
+    // Progress of the account's job of this kind, of several the one begun first. None: none is
+    // running.
     std::optional<progress> find(job_kind kind, account_id account) const noexcept;
-    // False: there is none to cancel.
+    // False: none is running.
     bool cancel(job_kind kind, account_id account) noexcept;
 
   private:

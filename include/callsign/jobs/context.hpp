@@ -1,5 +1,5 @@
 #pragma once
-// What jobs work with. It outlives them.
+// What jobs depend on. It outlives them.
 
 #include <callsign/engine/engine.hpp>
 #include <callsign/jobs/board.hpp>
@@ -10,7 +10,7 @@ namespace callsign::jobs {
 struct context {
     callsign::engine& engine;
     callsign::entropy& entropy;
-    const seal::key_ring* master;  // none: no secret can be kept
+    const seal::key_ring* master;  // null: no secret can be stored
     jobs::board& board;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-// An opaque account becomes managed: somebody who has its secret gives it away. The history is read
-// and opened in bounded steps, and put beside the sealed one in others; then one command puts it in
-// its place. Until then nobody sees anything of it, and the account's clients go on as if nothing
-// were. What a server that dies leaves of it is removed at the next start.
+// Converts an opaque account to a managed one, with the account's secret. The history is read and
+// decrypted in bounded steps, and stored beside the sealed chain in others; then one command makes
+// it the account's chain. Until then it is not visible, and the account's clients sync as before.
+// What an interrupted conversion left is removed at the next start.
 
 #include <callsign/domain/queries/sealed_chain.hpp>
 #include <callsign/jobs/context.hpp>
@@ -16,21 +16,21 @@
 
 namespace callsign::jobs {
 
-// What all existing replicas share is one device, under this name.
+// All existing replicas become one device of this name.
 inline constexpr std::string_view converted_device_name = "shared";
 
 struct converted {
     std::string account;
     manage_account::managed counts;
 };
-// The history does not open, or cannot be taken over.
+// The history cannot be decrypted or converted.
 struct history_fault {
     bool wrong_secret = false;
     std::string why;
 };
-// Another account is just being converted: a history is held in memory, so it is one at a time.
+// Another account is being converted: a history is held in memory, so only one is at a time.
 struct another_under_way {};
-// Its clients add versions faster than they can be taken over.
+// Clients add versions faster than these are converted.
 struct outpaced {};
 struct cancelled {};
 
@@ -38,13 +38,15 @@ using conversion_answer =
     std::variant<converted, no_such_account, account_is_managed, manage_account::no_history,
                  series_held, no_master_key, history_fault, another_under_way, outpaced, cancelled>;
 
-// `secret`: as the account's clients have it; the caller's to wipe, and its frame's.
+// `secret`: as configured in the account's clients. It must outlive the call, and the caller wipes
+// it.
 boost::asio::awaitable<result<conversion_answer>> convert_account(context& with, std::string name,
                                                                   const std::string& secret,
                                                                   actor by);
 
-// What earlier runs of the server have left half done: opaque accounts have nothing taken over any
-// more, and managed ones nothing sealed. How many there were. Before there can be conversions.
+// Cleans up after conversions that earlier runs did not finish: deletes the converted versions of
+// opaque accounts, and the sealed ones of managed accounts. Returns how many accounts. Requires: no
+// conversion has begun.
 boost::asio::awaitable<result<std::int64_t>> finish_conversions(context& with);
 
 }  // namespace callsign::jobs

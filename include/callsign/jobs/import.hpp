@@ -1,6 +1,6 @@
 #pragma once
-// Tasks taken over from elsewhere: one command after the other, until all are taken. If the server
-// dies on the way, or has too much to do, the same request again takes what is left.
+// Imports tasks, one command after another. If the server crashes or is overloaded meanwhile, the
+// same request repeated imports the rest.
 
 #include <callsign/jobs/context.hpp>
 
@@ -9,7 +9,7 @@
 
 namespace callsign::jobs {
 
-// `tasks.account` is not looked at: the account is the one of that name.
+// `tasks.account` is ignored: `name` is the account's.
 boost::asio::awaitable<result<import_tasks::answer>> import_into(context& with, std::string name,
                                                                  import_tasks tasks, actor by);
 

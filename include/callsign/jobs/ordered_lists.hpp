@@ -1,11 +1,10 @@
 #pragma once
-// Lists of tasks in another order than their keys', or of tasks that depend on each other: put in
-// order once, when the first page is asked for, and kept for the pages after it. So a page costs
-// what it returns, and however tasks change meanwhile, each comes once, and none that was there all
-// the time is left out.
+// Lists of tasks in another order than that of keys, or of tasks that depend on each other: sorted
+// once, for the first page, and kept for the pages after it. A page then costs what it returns, and
+// while tasks change, each appears once, and none that exists throughout is missing.
 //
-// All tasks that could be in it are looked at, a step at a time, and put in order in the pool. What
-// is kept is their ids; a list that is not kept any more begins again. Network executor.
+// All tasks that may be in a list are read, in steps, and sorted by offloaded work. Their IDs are
+// kept; a list that has expired has to be requested again. Network executor.
 
 #include <callsign/domain/task_filter.hpp>
 #include <callsign/engine/engine.hpp>
@@ -20,7 +19,7 @@
 namespace callsign::jobs {
 
 struct ordered_list {
-    std::uint64_t id = 0;  // of no other list, not before a restart either
+    std::uint64_t id = 0;  // unique, also across restarts
     account_id account;
     milliseconds made_at{};  // by clock::elapsed()
     std::vector<uuid> tasks;
@@ -28,12 +27,12 @@ struct ordered_list {
 
 class ordered_lists {
   public:
-    // Tasks looked at for one list, and what they depend on.
+    // Maximum of tasks read for one list, plus their dependencies.
     static constexpr std::size_t looked_at_max = 200'000;
-    // Each under way holds as much in memory.
+    // Lists in progress, in all and per account; each holds that much in memory.
     static constexpr std::size_t made_at_once_max = 8;
     static constexpr std::size_t account_made_at_once_max = 2;
-    // What is kept, of all accounts and of one; the oldest goes first.
+    // Limits of the lists that are kept, in all and per account; the oldest are evicted first.
     static constexpr std::size_t kept_bytes_max = std::size_t{32} << 20;
     static constexpr std::size_t account_lists_max = 8;
     static constexpr milliseconds kept_for = std::chrono::minutes{15};
@@ -45,15 +44,15 @@ class ordered_lists {
 
     ordered_lists(engine& engine, clock& clock, entropy& entropy);
 
-    // By what holds at `now`, and by the tasks as they are found. errc::overloaded: too many are
-    // being made.
+    // Filters and sorts as of `now`, by the tasks as they are read. errc::overloaded: too many
+    // lists are being made.
     boost::asio::awaitable<result<made>> make(account_id account, task_filter filter,
                                               task_order order, time_point now);
-    // nullptr: the account has no such list, or none any more.
+    // nullptr: the account has no such list, or it has expired.
     shared find(account_id account, std::uint64_t id) const;
 
   private:
-    // Shared with guards in coroutines' frames: at shutdown those may outlive everything else.
+    // Shared with guards in coroutine frames, which at shutdown may outlive everything else.
     struct state {
         std::vector<account_id> under_way;
         std::deque<shared> kept;  // the oldest first

@@ -1,5 +1,5 @@
 #pragma once
-// Accounts whose tasks live on another server: how one comes to be, is changed, and comes here.
+// Remote accounts: how they are created and changed, and move to and from a remote server.
 
 #include <callsign/engine/outbox.hpp>
 #include <callsign/jobs/context.hpp>
@@ -13,30 +13,31 @@
 
 namespace callsign::jobs {
 
-// Asks a server. nullptr: the URL is none.
+// Opens a chain on a remote server. Returns nullptr if the URL is invalid.
 using sink_opener = std::function<std::unique_ptr<task_sink>(
     const std::string& url, const uuid& client_id, std::shared_ptr<const seal::key> key)>;
 
 struct remote_server {
     std::string url;
     uuid client_id{};
-    std::string secret;  // the caller's to wipe
+    std::string secret;  // to be wiped by the caller
 };
 
-// The server was asked, and this is why it is of no use as it is.
+// Why the remote server, which was queried, cannot be used.
 struct remote_fault {
     sink_failure::kind why = sink_failure::kind::unreachable;
     std::string text;
 };
 
-// Makes the account, once the server was seen to answer, and what it keeps to open with the secret.
+// Creates the account, once the server has responded and its data could be decrypted with the
+// secret.
 using connect_answer = std::variant<create_account::answer, remote_fault, no_master_key>;
 boost::asio::awaitable<result<connect_answer>> connect_account(context& with,
                                                                const sink_opener& open,
                                                                create_account wanted,
                                                                const remote_server& at, actor by);
 
-// What is not given stays.
+// What is empty stays as it is.
 struct remote_changes {
     std::string url;
     std::string secret;
@@ -49,17 +50,17 @@ boost::asio::awaitable<result<change_remote_answer>> change_remote(context& with
                                                                    const remote_changes& changes,
                                                                    actor by);
 
-// A managed account moves there. Where nothing is yet its tasks follow; how far they are, the
-// account's row tells. Otherwise the server must know the account's last version, by its devices.
-// Asked for again, it changes nothing.
+// Moves a managed account to a remote server. If that has no versions yet, the account's tasks are
+// sent there; the account's row has the progress. Otherwise it must know the account's last
+// version, from the devices. Repeated, it changes nothing.
 struct remote_not_empty {};
 using move_there_answer =
     std::variant<move_there::answer, remote_fault, remote_not_empty, no_master_key>;
 boost::asio::awaitable<result<move_there_answer>> move_account_there(
     context& with, const sink_opener& open, account_id account, const remote_server& at, actor by);
 
-// Its history is taken over: the account lives here. Refused unless the mirror is all that the
-// server has, and nothing is on its way there.
+// Moves the account to this server, with its history. Rejected unless the mirror is up to date and
+// nothing is in flight.
 struct remote_unreachable {};
 using move_here_answer = std::variant<move_here::answer, remote_unreachable>;
 boost::asio::awaitable<result<move_here_answer>> move_account_here(context& with, outbox& outbox,

@@ -1,5 +1,5 @@
 #pragma once
-// Secrets that were sealed under a former master key are sealed under the one in force.
+// Re-encrypts secrets that are encrypted with a former master key.
 
 #include <callsign/jobs/context.hpp>
 
@@ -9,13 +9,13 @@
 namespace callsign::jobs {
 
 struct resealed {
-    std::int64_t current = 0;   // were under it already
-    std::int64_t resealed = 0;  // are now
-    std::int64_t unopened = 0;  // no key opens them; they are left as they are
+    std::int64_t current = 0;   // were encrypted with the current key
+    std::int64_t resealed = 0;  // were re-encrypted
+    std::int64_t unopened = 0;  // no key decrypts them; left unchanged
 };
 
-// All there are, in steps; what is sealed meanwhile is under the key in force anyway. When it has
-// ended nothing needs a former key. Requires: a master key. Errors as engine::submit.
+// Re-encrypts all secrets, in steps; new ones use the current key anyway. Afterwards no former key
+// is needed. Requires: a master key. Errors as engine::submit.
 boost::asio::awaitable<result<resealed>> reseal_all(context& with);
 
 }  // namespace callsign::jobs

@@ -1,6 +1,6 @@
 #pragma once
-// A device that is further than the backup which the store was put back from has sent a snapshot of
-// all it has: it is merged one command after the other.
+// Merges the snapshot of a device that was ahead of the backup which the store was restored from,
+// one command after another.
 
 #include <callsign/domain/task.hpp>
 #include <callsign/jobs/context.hpp>
@@ -13,10 +13,8 @@ namespace callsign::jobs {
 // Each holds its account's tasks in memory.
 inline constexpr std::size_t resyncs_at_once_max = 2;
 
-// First what brings a key, and what was there; then, when all devices are back and the series go
-// on, what needs one. `its`: without tasks. A series that is held still, as others are missing, is
-// told of in the answer: the same snapshot may come again then. errc::overloaded: as many are under
-// way as may be.
+// Merges the tasks, recreates on the device those that its snapshot lacks, then ends the device's
+// resync. `its`: without tasks. errc::overloaded: too many are in progress.
 boost::asio::awaitable<result<merge_snapshot::answer>> merge_in_steps(context& with,
                                                                       merge_snapshot its,
                                                                       task_map tasks);

@@ -1,7 +1,7 @@
 #pragma once
-// What devices of managed accounts send and read: segments, opened and sealed with the device's
-// key. Small ones where they arrive, larger ones beside the network thread: they would hold up
-// everyone.
+// Segments and snapshots of managed accounts' devices, encrypted and decrypted with the device's
+// key. Small segments on the network thread; the rest is offloaded, since it would block that
+// thread.
 
 #include <callsign/domain/queries/content.hpp>
 #include <callsign/domain/task.hpp>
@@ -20,20 +20,20 @@
 namespace callsign::jobs {
 
 struct segment_fault {
-    bool other_key = false;  // it does not open with the device's; else it is malformed
+    bool other_key = false;  // not encrypted with the device's key; otherwise malformed
     std::string why;
 };
 using opened_segment = std::variant<std::vector<operation>, segment_fault>;
 
 using opened_snapshot = std::variant<task_map, segment_fault>;
 
-// `key` and `body` are the awaiting frame's, here and below. `bytes_max`: after opening.
+// `key` and `body` must outlive the call. `bytes_max`: after decryption.
 boost::asio::awaitable<result<opened_segment>> open_segment(context& with, account_id account,
                                                             const seal::key& key, uuid parent,
                                                             std::string_view body,
                                                             std::size_t bytes_max);
 
-// `bytes_max`: when it is inflated.
+// `key` and `body` must outlive the call. `bytes_max`: after decompression.
 boost::asio::awaitable<result<opened_snapshot>> open_snapshot(context& with, account_id account,
                                                               const seal::key& key, uuid version,
                                                               std::string_view body,
@@ -47,11 +47,11 @@ boost::asio::awaitable<result<std::string>> seal_snapshot(context& with, account
                                                           const seal::key& key, uuid version,
                                                           std::string_view packed);
 
-// Appends all of it: one command after the other, each behind the version that the one before gave,
-// until all is added or one is refused. What was added by then stays: the device, told of a
-// failure, reads it as its own at its next sync, and sends the rest. `next`: without operations.
-// What a device far behind has missed is read between the commands. errc::overloaded: there is no
-// room for it.
+// Appends all operations, one command after another, each behind the version that the one before
+// returned, until all are added or one is rejected. Versions added by then stay: a device that gets
+// an error pulls them as its own at its next sync, and pushes the rest. `next`: without operations.
+// What a device far behind has missed is read between the commands. errc::overloaded: no memory
+// left.
 boost::asio::awaitable<result<add_version::answer>> add_in_steps(context& with, add_version next,
                                                                  std::vector<operation> all,
                                                                  reserve_bytes reserve);

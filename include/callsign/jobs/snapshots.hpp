@@ -1,10 +1,10 @@
 #pragma once
-// Snapshots of managed accounts, which the server makes of its own tasks: each once for a version,
-// whoever asks for it at once or after. What is shared is not sealed yet; that differs from device
-// to device, and is their handler's.
+// Snapshots that the server makes of a managed account's tasks: once for each version, shared by
+// concurrent and later requests. They are not encrypted yet: that depends on the device, and its
+// handler does it.
 //
-// They are made a step at a time, so that nobody waits long behind one, one at a time for an
-// account and few at a time in all. Network executor.
+// Snapshots are made in bounded steps, one at a time for an account and few at a time in all.
+// Network executor.
 
 #include <callsign/domain/queries/content.hpp>
 #include <callsign/engine/engine.hpp>
@@ -25,36 +25,35 @@ namespace callsign::jobs {
 
 struct server_snapshot {
     uuid version{};
-    std::string packed;  // as a device opens it
+    std::string packed;  // the plaintext of a device's body
 };
 
 class server_snapshots {
   public:
-    // Of those that are kept for whoever asks next. One larger than that is made for those who wait
-    // for it.
+    // Of the snapshots kept for later requests. A larger one is made for those that wait for it.
     static constexpr std::size_t kept_bytes_max = std::size_t{32} << 20;
     // Each holds its account's tasks in memory.
     static constexpr std::size_t made_at_once_max = 2;
 
     using shared = std::shared_ptr<const server_snapshot>;
 
-    // One of more than `bytes_max`, names and values together, is not made.
+    // A snapshot of more than `bytes_max`, names and values together, is not made.
     server_snapshots(engine& engine, clock& clock, std::size_t bytes_max)
         : engine_(engine), clock_(clock), bytes_max_(bytes_max) {}
 
-    // As of the head, or a later one. nullptr: the account has no version, or more than the bound
-    // of a snapshot. errc::overloaded: there is no room.
+    // As of the head, or a later version. nullptr: the account has no version, or its snapshot is
+    // too large. errc::overloaded: no memory left, or no turn in time.
     boost::asio::awaitable<result<shared>> of(account_id account, reserve_bytes reserve);
 
-    // How many were made.
+    // Snapshots begun so far.
     std::int64_t made() const noexcept { return state_->made; }
 
   private:
     struct making;
-    // Shared with guards in coroutines' frames: at shutdown those may outlive everything else.
+    // Shared with guards in coroutine frames, which at shutdown may outlive everything else.
     struct state {
         std::unordered_map<account_id, std::shared_ptr<making>> under_way;
-        std::deque<timer*> queue;                        // of makers, each in its frame
+        std::deque<timer*> queue;                        // of waiting makers, each in its frame
         std::deque<std::pair<account_id, shared>> kept;  // the oldest first
         std::size_t kept_bytes = 0;
         std::size_t makers = 0;

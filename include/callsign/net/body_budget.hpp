@@ -1,15 +1,16 @@
 #pragma once
-// Memory for bodies: those of requests as they arrive and while they are worked on, and those of
-// answers from before they are loaded until they are written. One total bounds them all, and one
-// account's part of it is bounded too.
+// Memory budget for bodies: of requests while they arrive and are processed, and of responses from
+// before they are loaded until they are written. One total bounds them all, and each account's
+// share.
 //
-// A handler says before it loads (or makes) something large for its answer:
+// A handler reserves memory before it loads or generates something large for its response:
 //
 //     if (!c.request.reserve(bytes)) co_return answer_busy(c, "...");   // 503, Retry-After
 //
-// on any thread, a question of the engine's included: there the size and the bytes come from one
-// transaction. It gives nothing back: when it has answered, the session keeps what the answer's
-// body takes until that is written. Who keeps bytes beyond its request has a body_lease of its own.
+// on any thread, also inside a query of the engine, where the size and the bytes come from one
+// transaction. It releases nothing: once it has returned, the session holds what the response's
+// body takes until that is written. Code that keeps bytes beyond its request has a body_lease of
+// its own.
 
 #include <callsign/base/payer.hpp>
 
@@ -20,18 +21,18 @@
 
 namespace callsign::net {
 
-// Any thread.
+// Any thread: `mutex_` guards the totals.
 class body_budget {
   public:
     body_budget(std::size_t bytes_max, std::size_t payer_bytes_max)
         : bytes_max_(bytes_max), payer_bytes_max_(payer_bytes_max) {}
 
-    // False: nothing was taken, there is not as much left in all, or for this payer.
+    // False: nothing was taken, since the total or this payer's share would be exceeded.
     bool take(payer who, std::size_t bytes);
-    // Though there may be not as much left.
+    // Ignores the limits.
     void take_anyway(payer who, std::size_t bytes);
     void give_back(payer who, std::size_t bytes) noexcept;
-    // What one has taken becomes another's.
+    // Transfers bytes between payers, ignoring the limits.
     void move(payer from, payer to, std::size_t bytes);
 
     std::size_t held() const;
@@ -44,13 +45,13 @@ class body_budget {
     const std::size_t payer_bytes_max_;
     mutable std::mutex mutex_;
     std::size_t held_ = 0;
-    std::unordered_map<payer, std::size_t> by_payer_;  // of those who hold something
+    std::unordered_map<payer, std::size_t> by_payer_;  // of those who hold some
 };
 
-// A part of the budget, which goes back with it. One thread at a time.
+// A part of the budget, returned when destroyed. One thread at a time.
 class body_lease {
   public:
-    // Of no budget: it is granted whatever it asks for.
+    // Without a budget: every reservation is granted.
     body_lease() = default;
     explicit body_lease(std::shared_ptr<body_budget> budget, payer who = payer::strangers())
         : budget_(std::move(budget)), payer_(who) {}
@@ -58,18 +59,18 @@ class body_lease {
     body_lease& operator=(body_lease&& other) noexcept;
     ~body_lease() { give_back(); }
 
-    // So many bytes more. False: it holds what it held.
+    // Adds bytes. False: nothing has changed.
     bool reserve(std::size_t more);
-    // So many in all, more or fewer than now. False: it holds what it held.
+    // Sets the number of bytes, more or fewer. False: nothing has changed.
     bool resize(std::size_t bytes);
-    // The same, even if the budget has not as much left.
+    // As resize(), ignoring the limits.
     void resize_anyway(std::size_t bytes);
     void give_back() noexcept;
-    // On whose account from here on, with what it holds by now: even if that is more than the
-    // payer's part, since it is there.
+    // Changes the payer, also of the bytes held so far: they are in memory already, so its limit is
+    // ignored.
     void pays(payer who);
 
-    // Of the same budget and on the same account, without a byte.
+    // Returns an empty lease of the same budget and payer.
     body_lease beside() const { return body_lease(budget_, payer_); }
 
     std::size_t bytes() const noexcept { return bytes_; }

@@ -1,9 +1,9 @@
 #pragma once
-// What a server proves itself with over TLS: a certificate, and the key that belongs to it, loaded
-// together and checked against each other, so that a pair that would fail is never put to use.
+// A server's certificate and private key for TLS, loaded together and checked against each other,
+// so that a pair that would fail is never used.
 //
 // TLS 1.2 and 1.3, HTTP/1.1 alone, no renegotiation, no early data. Sessions are resumed by
-// tickets, which the clients keep: nothing is held here for a client that has gone.
+// tickets, which clients keep: the server stores nothing for them.
 
 #include <callsign/base/time.hpp>
 
@@ -17,22 +17,22 @@
 namespace callsign::net {
 
 struct server_certificate {
-    // Shared: what is under way may have begun with one that another has taken the place of.
+    // Shared: connections may still use a context that was replaced.
     std::shared_ptr<boost::asio::ssl::context> context{};
     time_point expires{};
 };
 
 struct certificate_fault {
-    bool of_key = false;  // or else of the certificate
+    bool of_key = false;  // otherwise of the certificate
     std::string text;
 };
 
-// PEM: the certificate with those that vouch for it behind it; the key without a passphrase. Every
-// fault, and none repeats what is in a file.
+// PEM: the certificate followed by its chain; the key without a passphrase. Returns all errors,
+// none of which quotes a file.
 std::variant<server_certificate, std::vector<certificate_fault>> load_certificate(
     const std::filesystem::path& certificate, const std::filesystem::path& key);
 
-// Whether a certificate is one of this host: a name, or an address.
+// Whether a certificate names this host: a host name, or an address.
 bool is_for_host(const std::filesystem::path& certificate, const std::string& host);
 
 }  // namespace callsign::net

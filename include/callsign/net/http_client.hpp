@@ -1,15 +1,15 @@
 #pragma once
-// The other side of an HTTP/1.1 server: one connection, kept from call to call, plain or with TLS.
-// The program `callsign`, the tests and the benchmarks ask servers with it, and webhooks are
-// delivered with it (outgoing.hpp).
+// HTTP/1.1 client: one connection, kept from call to call, unencrypted or with TLS. For the program
+// `callsign`, tests and benchmarks, webhooks (outgoing.hpp) and remote servers
+// (remote/task_sink.hpp).
 //
-// A call has one deadline, from connecting to the last byte of the answer, and an answer is
-// bounded. Interim answers (RFC 9110 section 15.2) are passed over, a bounded number of them. What
-// goes wrong is a value. Nothing is asked twice: after a failure nobody knows what became of the
-// request, and only the caller knows whether it may be repeated.
+// A call has one deadline, from connecting to the last byte of the response, and responses are
+// limited in size. Interim responses (RFC 9110 section 15.2) are skipped, a limited number of them.
+// Failures are values. Nothing is retried: after a failure it is unknown whether the server acted
+// on the request, and only the caller knows whether it may be repeated.
 //
-// One thread at a time, one call at a time. A host that is a name is looked up by the system, in
-// the system's own time.
+// One thread at a time, one call at a time. The system's lookup of a host name is not bound by the
+// deadline.
 
 #include <callsign/base/time.hpp>
 
@@ -45,15 +45,15 @@ struct http_answer {
     http_field_list headers{};
     std::string body{};
 
-    // The first of that name, in any case; empty: there is none.
+    // The first of that name, in any case; empty: none.
     std::string header(std::string_view name) const;
 };
 
-// Why there is no answer.
+// Why there is no response.
 struct http_failure {
     boost::system::error_code error{};
     bool sent = false;  // the server may have acted on the request
-    // What is wrong with the certificate it showed, in OpenSSL's words; empty: it was not that.
+    // OpenSSL's description of what is wrong with the server's certificate; empty: nothing.
     std::string distrust{};
 
     bool timed_out() const noexcept;
@@ -67,18 +67,18 @@ struct http_client_options {
     milliseconds deadline{std::chrono::seconds{30}};
     // A larger body is a failure.
     std::size_t answer_bytes_max = 64u << 20;
-    // What a 2xx says is said by its header: one whose body is too large, broken, or does not come
-    // to its end in time is an answer with what there is of it.
+    // The header of a 2xx is sufficient: if its body is too large, malformed or late, the response
+    // is returned with what was received.
     bool header_suffices = false;
-    // Whether so many bytes in all may be held of an answer's body: asked before they are, again
-    // when more come, and not for small ones. False: the rest is not read, errc::overloaded. Empty:
-    // they may.
+    // Called before more than a small part of a response's body is held, and again as it grows,
+    // with the bytes in all. False: the rest is not read, errc::overloaded. Empty: all may be held.
     std::function<bool(std::size_t)> make_room{};
-    // Where it is; empty: `host` is looked up.
+    // Resolved addresses; empty: `host` is looked up.
     std::vector<boost::asio::ip::tcp::endpoint> addresses{};
-    // None: plain. Else the server must prove that it is `host`. Outlives the client.
+    // Null: unencrypted. Otherwise the server's certificate must be valid for `host`. Outlives the
+    // client.
     boost::asio::ssl::context* tls = nullptr;
-    // It need not prove anything: who it is, is known otherwise.
+    // Skips the verification of the certificate: the server is authenticated otherwise.
     bool unproven = false;
 };
 
@@ -90,29 +90,29 @@ class http_client {
     http_client(http_client&&) noexcept;
     http_client& operator=(http_client&&) noexcept;
 
-    // Connects if need be. After a failure the connection is closed.
+    // Connects if necessary. After a failure the connection is closed.
     boost::asio::awaitable<http_outcome> exchange(http_call call);
 
-    // The parts of a call, each with a deadline of its own, for those who send what is none.
+    // The parts of a call, each with a deadline of its own, for callers that send raw bytes.
 
-    // Anew, if it was connected.
+    // Connects again if connected.
     boost::asio::awaitable<boost::system::error_code> connect();
-    // Connects if need be.
+    // Connects if necessary.
     boost::asio::awaitable<boost::system::error_code> send(std::string bytes);
-    // The next answer, or interim one; without a body, that of a HEAD. After a failure the
-    // connection is closed.
+    // Returns the next response, interim ones included; has_body: false for a response to HEAD.
+    // After a failure the connection is closed.
     boost::asio::awaitable<http_outcome> receive(bool has_body = true);
-    // Waits until something arrives, and keeps it for receive(). After an error the connection is
-    // closed; what arrived before is kept.
+    // Waits until bytes arrive, and keeps them for receive(). After an error the connection is
+    // closed; bytes that arrived before are kept.
     boost::asio::awaitable<boost::system::error_code> read_more();
 
     bool connected() const noexcept;
-    // Requires: no call is under way.
+    // Requires: no call is in progress.
     void close() noexcept;
-    // The call under way fails, and so does each after it; a name that is being looked up ends in
-    // its own time.
+    // The call in progress and each later one fail; a lookup of a name in progress is not
+    // interrupted.
     void cancel() noexcept;
-    // Of the socket, to wait for it in other ways. Requires: it is connected.
+    // The socket, to wait for it by other means. Requires: connected.
     int native_handle();
 
   private:
@@ -120,7 +120,7 @@ class http_client {
     std::unique_ptr<impl> impl_;
 };
 
-// The same for a thread that waits.
+// The same, blocking the calling thread.
 class blocking_http_client {
   public:
     explicit blocking_http_client(http_client_options options);

@@ -1,12 +1,12 @@
 #pragma once
-// Calls to servers that strangers name: what a webhook's owner gives as its URL must not become a
-// way to reach this machine, or what is beside it. A name is looked up here, each of its addresses
-// is judged, and one of those that pass is connected to: what the name says another time does not
-// matter. This machine's own addresses are not called either, public or not. Each call has a
-// connection of its own, and redirections are answers.
+// Calls to URLs that users name, webhooks' above all, which must not become a way to reach this
+// host or its network. A host name is looked up here, each address is checked, and only one that
+// passes is connected to: later lookups of the name do not matter. This host's own addresses are
+// excluded too, public or not, unless allowed. Each call has a connection of its own; redirections
+// are not followed.
 //
-// Network executor. A name is looked up by the system, in the system's own time, on threads for
-// that: a server of names that does not answer holds one of them up.
+// Network executor. The system looks up names on separate threads, without a deadline: a name
+// server that does not respond blocks one of them.
 
 #include <callsign/net/address.hpp>
 #include <callsign/net/http_client.hpp>
@@ -23,17 +23,17 @@
 namespace callsign::net {
 
 struct outgoing_options {
-    // From connecting to the last byte of the answer.
+    // From connecting to the last byte of the response.
     milliseconds deadline{std::chrono::seconds{10}};
-    // A larger body is a failure, but for a 2xx: what it says is said by its header.
+    // A larger body is a failure, except of a 2xx, whose header is sufficient.
     std::size_t answer_bytes_max = 64u << 10;
-    // May be called, besides what is public.
+    // Addresses that may be called besides public ones.
     std::vector<address_block> allow{};
-    // Who may vouch for servers, besides those the system trusts; a PEM file. Empty: nobody.
+    // PEM file with additional CA certificates. Empty: none.
     std::filesystem::path ca_file{};
 };
 
-// What an http or https URL asks for.
+// The parts of an http or https URL.
 struct outgoing_url {
     bool tls = false;
     std::string host;
@@ -43,25 +43,25 @@ struct outgoing_url {
     friend bool operator==(const outgoing_url&, const outgoing_url&) = default;
 };
 
-// Or what is wrong with it, in a sentence.
+// Returns the parts, or what is wrong with the URL, in a sentence.
 std::variant<outgoing_url, std::string> parse_outgoing_url(const std::string& text);
 
 class outgoing {
   public:
     virtual ~outgoing() = default;
 
-    // False: its host is an address that may not be called. Of a name nothing is known.
+    // False: the host is an address that may not be called. Host names are not looked up.
     virtual bool may_call(const outgoing_url& url) const = 0;
-    // Where it is: one address at least. Error access_denied: none that may be called. Each that is
-    // under way may hold a thread up, whoever wants it: how many, is for the caller to share out.
+    // Returns the addresses that may be called, at least one. Error access_denied: none. Each
+    // lookup in progress may block a thread: the caller limits them per account.
     virtual boost::asio::awaitable<
         boost::system::result<std::vector<boost::asio::ip::tcp::endpoint>>>
     look_up(outgoing_url url) = 0;
-    // `addresses`: what it was looked up to be, for this call.
+    // `addresses`: the result of look_up() for this call.
     virtual boost::asio::awaitable<http_outcome> exchange(
         outgoing_url url, std::vector<boost::asio::ip::tcp::endpoint> addresses,
         http_call call) = 0;
-    // Look-ups and calls that have not begun yet will not: operation_aborted.
+    // Lookups and calls not yet begun fail with operation_aborted.
     virtual void stop() = 0;
 };
 

@@ -9,9 +9,9 @@ namespace callsign::net {
 
 inline constexpr std::chrono::seconds retry_after_max = std::chrono::days{1};
 
-// How long the server asks to be left alone (RFC 9110 section 10.2.3): seconds, or a date, which
-// is held against the answer's own Date, so that neither clock need be right. 0: it does not say,
-// or nothing that can be read.
+// Returns the pause that the server asks for in Retry-After (RFC 9110 section 10.2.3), up to
+// retry_after_max: seconds, or a date, which is compared with the response's own Date, so that
+// neither clock need be right. 0: absent or invalid.
 milliseconds retry_after(const http_answer& answer);
 
 }  // namespace callsign::net

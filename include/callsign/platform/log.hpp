@@ -1,8 +1,8 @@
 #pragma once
-// Structured logs on standard error. No secret, token or task text goes in.
+// Structured logs on standard error, without secrets, tokens and task text.
 //
-// A line is written by a thread of its own: whoever logs never waits for who reads. What waits to
-// be written is bounded; beyond it lines are left out, the least important first, and counted.
+// A separate thread writes the lines, so that callers never wait for the reader. What waits to be
+// written is limited; beyond it lines are dropped, the least important first, and counted.
 
 #include <initializer_list>
 #include <memory>
@@ -15,7 +15,7 @@ namespace callsign::platform {
 struct log_options {
     std::string level = "info";   // debug, info, warn, error
     std::string format = "text";  // text, json
-    // At which level a line is written for each request that is answered: info, debug, off.
+    // Level of the line written for each response: info, debug, off.
     std::string requests = "info";
 };
 
@@ -26,7 +26,7 @@ using log_field = std::pair<std::string_view, std::string>;
 class logger {
   public:
     virtual ~logger() = default;
-    // `event` is a few fixed words; what varies goes in fields.
+    // `event`: a short fixed text; values go into fields.
     virtual void log(log_level level, std::string_view event,
                      std::initializer_list<log_field> fields) = 0;
     virtual bool enabled(log_level level) const noexcept = 0;

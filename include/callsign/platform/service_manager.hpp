@@ -1,11 +1,11 @@
 #pragma once
-// What the service manager that started this process wants to hear: that it serves, that it stops,
-// that it is alive. systemd's notification protocol (sd_notify(3)): one datagram for each, to the
-// socket that the environment names. Its own documentation keeps that stable for others to speak,
-// so it takes no library. Without that socket nothing happens.
+// Notifies the service manager that this process is ready, reloads, stops or is alive, by systemd's
+// protocol (sd_notify(3)): one datagram each, to the socket that the environment names. The
+// protocol is documented as stable for independent implementations, so no library is used. Without
+// that socket nothing happens.
 //
-// What is told is lost rather than waited for: a service manager that does not read must not stop
-// who serves.
+// A notification is dropped rather than waited for: a service manager that does not read must not
+// block the server.
 
 #include <chrono>
 #include <functional>
@@ -17,27 +17,27 @@ namespace callsign::platform {
 
 class service_manager {
   public:
-    // Null: that variable is not set.
+    // Returns null if the variable is not set.
     using environment = std::function<const char*(const char* name)>;
 
-    // NOTIFY_SOCKET: where to, a path or, with a leading @, an abstract name. WATCHDOG_USEC and
-    // WATCHDOG_PID: whether this process is to say that it is alive, and how often.
+    // NOTIFY_SOCKET: a path or, with a leading @, an abstract name. WATCHDOG_USEC and WATCHDOG_PID:
+    // the watchdog's timeout, and the process that it is for.
     explicit service_manager(const environment& variable);
 
-    // An error: it was not told. No service manager is none.
+    // Returns an error if the notification could not be sent. No service manager: no error.
     std::error_code ready() const;
-    // Followed by ready().
+    // Must be followed by ready().
     std::error_code reloading() const;
     std::error_code stopping() const;
     std::error_code alive() const;
 
-    // It ends a process that has not been alive() for so long; zero: it does not ask.
+    // The service manager ends a process without alive() for this long; zero: no watchdog.
     std::chrono::microseconds patience() const noexcept { return patience_; }
 
   private:
     std::error_code tell(std::string_view state) const;
 
-    std::string socket_;  // empty: there is none
+    std::string socket_;  // empty: none
     std::chrono::microseconds patience_{0};
 };
 

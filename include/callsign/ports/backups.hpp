@@ -1,6 +1,6 @@
 #pragma once
-// Backups on a disk (domain/backup.hpp), as directories. Any thread; each takes as long as the disk
-// does, and throws std::runtime_error with a sentence for people if it cannot do it.
+// Backups on a disk (domain/backup.hpp), as directories. Any thread. Each function blocks as long
+// as the disk does, and throws std::runtime_error with a sentence for the operator if it fails.
 
 #include <callsign/domain/backup.hpp>
 
@@ -11,16 +11,15 @@
 namespace callsign {
 
 struct backup_files {
-    // Makes the directory, which must not be there or be empty. The file to copy the store to.
+    // Creates the directory, which must not exist or be empty. Returns the file for the copy.
     std::function<std::filesystem::path(const std::filesystem::path& dir)> begin;
-    // The copy is whole.
+    // Completes the backup. Requires: the copy is complete.
     std::function<backup_manifest(const std::filesystem::path& dir, time_point made_at)> finish;
-    // One that was begun, or is not needed any more.
+    // Removes a backup, complete or not.
     std::function<void(const std::filesystem::path& dir)> discard;
-    // Those that are whole, in a directory of backups that were named by backup_name(), the oldest
-    // first.
+    // Returns the complete backups in a directory that backup_name() has named, oldest first.
     std::function<std::vector<std::filesystem::path>(const std::filesystem::path& parent)> list;
-    // What one that is whole says of itself.
+    // Returns the manifest of a complete backup.
     std::function<backup_manifest(const std::filesystem::path& dir)> read;
 };
 

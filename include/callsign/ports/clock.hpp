@@ -1,5 +1,5 @@
 #pragma once
-// Time from outside: the real one (platform/real.hpp), or a simulation's that moves only when told.
+// Time: the system's clocks (platform/real.hpp), or those of a simulation.
 
 #include <callsign/base/time.hpp>
 
@@ -9,13 +9,13 @@
 
 namespace callsign {
 
-// One waiter at a time. Lives on one executor and is used from it only.
+// A timer for one waiter at a time. It belongs to one executor and is used only from it.
 class timer {
   public:
     virtual ~timer() = default;
 
-    // True when the span has passed; false when cancelled before. A cancel with no wait under way
-    // is kept for the next one, so that a wake-up between two waits is not lost.
+    // Returns true when the span has passed, false if cancelled before. A cancel() without a wait
+    // in progress is kept for the next wait, so that no wake-up between two waits is lost.
     virtual boost::asio::awaitable<bool> wait(milliseconds span) = 0;
     virtual void cancel() = 0;
 };
@@ -24,12 +24,12 @@ class clock {
   public:
     virtual ~clock() = default;
 
-    // Wall time: may be set, either way. Any thread.
+    // The wall clock: may be set in either direction. Any thread.
     virtual time_point now() const = 0;
-    // Since some instant of its own. Never goes back and is never set; what deadlines and other
-    // spans are measured with. Time that the machine sleeps counts. Any thread.
+    // The monotonic clock, since an arbitrary instant; measures deadlines and other spans. Includes
+    // time in which the machine was suspended. Any thread.
     virtual milliseconds elapsed() const = 0;
-    // Spans are measured on a clock that does not step.
+    // Spans are measured by the monotonic clock.
     virtual std::unique_ptr<timer> make_timer(boost::asio::any_io_executor executor) = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// `callsign doctor`: what is asked, what the server says of itself, and what was found.
+// `callsign doctor`: its input, the state of the server, and its findings.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -22,10 +22,10 @@ struct diagnosis {
     std::string check;  // "config", "permissions", ...
     callsign::verdict verdict = verdict::ok;
     std::string found;   // a sentence without its full stop
-    std::string advice;  // what to do about it; empty: nothing
+    std::string advice;  // what to do; empty: nothing
 };
 
-// A series that gives no numbers since a restore.
+// A series that is held since a restore.
 struct held_series {
     std::string account;
     std::string prefix;
@@ -36,12 +36,12 @@ struct store_sight {
     time_point last_moment{};
     std::int64_t pending = 0;
     std::optional<time_point> oldest_pending{};
-    // The first of them.
+    // The first held series, of held_count.
     std::vector<held_series> held{};
     std::int64_t held_count = 0;
-    std::vector<incomplete_task> incomplete{};  // the first of them
+    std::vector<incomplete_task> incomplete{};  // the first of incomplete_count
     std::int64_t incomplete_count = 0;
-    // A device whose key is sealed with the master key, if there is one.
+    // A device whose key is encrypted with the master key, if there is one.
     struct sealed_device {
         account_id account;
         uuid client_id{};
@@ -50,30 +50,30 @@ struct store_sight {
     std::optional<sealed_device> device{};
 };
 
-// What a running server says when it is asked.
+// The state of a running server, as it reports it.
 struct server_word {
-    std::string why_not{};    // why it could not be asked; empty: it was
-    std::string not_ready{};  // why it refuses writes; empty: it takes them
+    std::string why_not{};    // why it could not be queried; empty: it was
+    std::string not_ready{};  // why it rejects writes; empty: it accepts them
     milliseconds window{};
     milliseconds interval{};
     std::optional<time_point> oldest_pending{};
     std::optional<time_point> last_sweep{};
-    // The first of them; empty: none, or not asked for.
+    // The first held series; empty: none, or not requested.
     std::vector<held_series> held{};
 };
 
 struct doctor_question {
     std::optional<std::filesystem::path> config_file{};
-    std::string data_dir{};  // as a flag; empty: what the configuration says
+    std::string data_dir{};  // value of the flag; empty: from the configuration
     time_point now{};
     std::function<const char*(const char*)> environment{};
-    // Every name in it.
+    // All names of environment variables.
     std::vector<std::string> variables{};
-    // Of the server on this data directory. With `held`, its held series, too.
+    // Queries the server of this data directory; with `held`, its held series as well.
     std::function<server_word(const std::filesystem::path& data_dir, bool held)> ask{};
 };
 
-// Reads and asks only. Nothing is thrown: a check that cannot be made says why.
+// Reads only. Throws nothing: a check that is not possible reports why.
 using doctor = std::function<std::vector<diagnosis>(const doctor_question&)>;
 
 }  // namespace callsign

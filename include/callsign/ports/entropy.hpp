@@ -1,5 +1,5 @@
 #pragma once
-// Chance from outside: the operating system's (platform/real.hpp), or a seed's.
+// Source of randomness: the operating system's (platform/real.hpp), or a seeded one.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ class entropy {
   public:
     virtual ~entropy() = default;
 
-    // Unpredictable bytes, fit for secrets. Any thread.
+    // Fills `bytes` with unpredictable ones, fit for secrets. Any thread.
     virtual void fill(std::span<std::uint8_t> bytes) = 0;
 };
 

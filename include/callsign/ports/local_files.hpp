@@ -1,5 +1,5 @@
 #pragma once
-// What operators do with files on this machine, where no server has them open.
+// Operators' work on files of this machine that no server has open.
 
 #include <callsign/base/time.hpp>
 #include <callsign/domain/backup.hpp>
@@ -14,24 +14,24 @@
 
 namespace callsign {
 
-// What a clock that was far ahead once has left: a store whose time is not that of the world.
+// The result of repairing a store whose time is in the future because a clock was far ahead once.
 struct clock_repair {
-    time_point last_moment;  // as it was found
-    bool repaired = false;   // false: it was not after `now`, and nothing was done
-    std::int64_t slots = 0;  // whose times were later than `now`, and are `now`
+    time_point last_moment;  // before the repair
+    bool repaired = false;   // false: it was not after `now`, and nothing was changed
+    std::int64_t slots = 0;  // slots whose times were later than `now`, and were set to it
 };
 
-// A backup that is in the place of what was in a data directory.
+// The result of restoring a backup in place of a data directory's content.
 struct restored_backup {
     backup_manifest manifest;
-    std::filesystem::path kept;    // where what was there is now
-    std::int64_t series_held = 0;  // they give no number until they are told where to go on
+    std::filesystem::path kept;    // where the former content is now
+    std::int64_t series_held = 0;  // series that assign no numbers until they are resumed
 };
 
-// Each throws std::runtime_error, with a sentence for people, if it cannot do it.
+// Each function throws std::runtime_error with a sentence for the operator if it fails.
 struct local_files {
-    // Reads all of a data directory and proves what must hold there. `now`: what is incomplete, and
-    // was made a while before, is listed.
+    // Reads all of a data directory and verifies its invariants. `now`: incomplete tasks are
+    // reported if they were created some time before.
     std::function<check_report(const std::filesystem::path& data_dir, time_point now,
                                const findings::progress& progress)>
         check;
@@ -43,7 +43,7 @@ struct local_files {
         restore;
     std::function<std::unique_ptr<taskchampion_file>(const std::filesystem::path& file)>
         open_taskchampion_file;
-    // Looks for what is wrong with a server's surroundings, or will be. Throws nothing.
+    // Checks a server's configuration and environment. Throws nothing.
     callsign::doctor doctor;
 };
 

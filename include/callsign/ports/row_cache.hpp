@@ -1,13 +1,13 @@
 #pragma once
-// The committed rows that a writer remembers, so that it need not read them again: nobody else
-// writes. What one transaction has changed is the unit of work's alone until it is committed. A
-// reader may have one for as long as it looks at one state.
+// A cache of committed rows, so that the writer, which alone writes, need not read them again. What
+// a transaction has changed is in its unit of work only, until it is committed. A reader may have a
+// cache as long as it reads one state.
 //
-// A table says how many of its rows are remembered at most, and by which of its indexes they are
+// A table declares how many of its rows are cached at most, and by which of its indexes they are
 // found:
 //
-//     remembered_max     the first index among them;
-//     remembered_by      an index_list.
+//     remembered_max     the number of rows;
+//     remembered_by      an index_list, which contains the primary key.
 //
 // Threads: one.
 
@@ -39,18 +39,18 @@ template <class Index>
 concept is_remembered_by = is_remembered<typename Index::row> &&
     tables::is_in_list<Index, typename table<typename Index::row>::remembered_by>;
 
-// Of one table, for who does not know its rows.
+// The cached rows of one table, for callers that do not know its row type.
 class remembered_rows {
   public:
     virtual ~remembered_rows() = default;
     virtual void committed(const table_changes& changes) = 0;
 };
 
-// Two halves: when one is full, the other, which nobody has asked for since, is dropped.
+// Two halves: when one is full, the other one, whose rows were not requested since, is dropped.
 template <class Row>
 class remembered_rows_of final : public remembered_rows {
   public:
-    // Null: it is not remembered.
+    // Null: not cached.
     template <class Index>
     row_of<Row> find(const index_key<Index>& key) {
         const auto& young = young_.template by<Index>();
@@ -62,7 +62,7 @@ class remembered_rows_of final : public remembered_rows {
         put(row);
         return row;
     }
-    // In place of what was remembered of it. Requires: it is committed, and its keys are the same.
+    // Replaces the cached row. Requires: the row is committed, and its keys have not changed.
     void put(const row_of<Row>& row) {
         forget(*row);
         if (young_.template by<primary_of<Row>>().size() == table<Row>::remembered_max / 2) {
@@ -132,7 +132,7 @@ class row_cache {
         if (!rows) rows = std::make_unique<remembered_rows_of<Row>>();
         return static_cast<remembered_rows_of<Row>&>(*rows);
     }
-    // They are what is on the disk now.
+    // Applies the changes of a committed transaction.
     void committed(const std::vector<table_changes>& changes) {
         for (const table_changes& each : changes) {
             const std::size_t number = each.table->number;
@@ -141,7 +141,7 @@ class row_cache {
     }
 
   private:
-    std::vector<std::unique_ptr<remembered_rows>> tables_;  // by their numbers
+    std::vector<std::unique_ptr<remembered_rows>> tables_;  // by number of the table
 };
 
 }  // namespace callsign

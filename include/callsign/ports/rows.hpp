@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of a store's rows: one by a key, or those of a range, in order.
+// Requests for a store's rows: one by a key, or those of a range, in order.
 
 #include <callsign/ports/table.hpp>
 
@@ -12,32 +12,32 @@
 
 namespace callsign {
 
-// Rows that a caller expects who does not say how many.
+// The default of row_range::expected.
 inline constexpr std::int64_t rows_expected = 32;
 
-// Rows of an index whose keys begin alike, behind a place or from the beginning.
+// The rows of an index whose keys begin alike, after a position or from the beginning.
 struct row_range {
     const index_info* index = nullptr;
-    // Keys that begin with these parts.
+    // The first parts of the keys.
     row_key prefix{};
     std::size_t prefix_parts = 0;
-    // Behind this one, which is of the parts that follow, or some of them; in the other direction,
-    // before it.
+    // The position: a key without the prefix, or its first parts. The range begins after it; if
+    // descending, before it.
     row_key after{};
     std::size_t after_parts = 0;
     bool descending = false;
-    bool heads = false;  // without what is large
-    // No more are wanted.
+    bool heads = false;  // without large values
+    // The maximum number of rows.
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();
     // Number of rows that are probably enough: the size of the first page. Later pages are larger.
     std::int64_t expected = rows_expected;
 };
 
-// The least key that is larger than any that begins so; empty: there is none.
+// Returns the smallest key larger than all that begin with `prefix`; empty: there is none.
 row_key end_of(row_key prefix);
 
-// Of an ordered map by keys: where the first of a range is, if there is one. It is not if its key
-// does not begin with the prefix.
+// Returns the place of a range's first row in an ordered map by keys. The range is empty if the key
+// there does not begin with the prefix.
 template <class Rows>
 typename Rows::const_iterator place_in(const Rows& rows, const row_range& range) {
     const row_key from = range.prefix + range.after;
@@ -48,7 +48,8 @@ typename Rows::const_iterator place_in(const Rows& rows, const row_range& range)
     return at == rows.begin() ? rows.end() : std::prev(at);
 }
 
-// The first rows of a range: a bounded number, and of large ones fewer, but one if there is one.
+// The first rows of a range: bounded in number, and in bytes if rows are large, but at least one if
+// there is one.
 struct row_page {
     std::vector<row_ptr> rows{};
     bool is_last = true;
@@ -60,20 +61,20 @@ inline constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
 struct row_name {
     const index_info* index = nullptr;
     row_key key{};
-    bool head = false;  // without what is large
+    bool head = false;  // without large values
 };
 
-// One committed state. A store's; throws store_failure.
+// Reads rows of one committed state. Implemented by stores. Throws store_failure.
 class row_reader {
   public:
     virtual ~row_reader() = default;
 
-    // Null: there is none. `head`: without what is large.
+    // Null: there is no such row. `head`: without large values.
     virtual row_ptr fetch(const index_info& index, const row_key& key, bool head) = 0;
     virtual row_page scan(const row_range& range) = 0;
 };
 
-// A row_range of rows whose keys begin with so many parts.
+// A row_range whose prefix has `Parts` parts.
 template <class Index, std::size_t Parts, bool Heads = false>
 class range {
   public:
@@ -85,7 +86,7 @@ class range {
         range_.prefix = std::move(prefix);
         range_.prefix_parts = Parts;
     }
-    // Of the parts that follow; in the other direction, before it.
+    // The parts that follow the prefix, or the first of them.
     template <class... Part>
     range& after(const Part&... parts) {
         range_.after = key_from<Index, Parts>(parts...);
@@ -115,7 +116,7 @@ class range {
     row_range range_;
 };
 
-// Of all rows, or of those whose keys begin with these parts.
+// The range of all rows, or of those whose keys begin with these parts.
 template <class Index, class... Part>
 range<Index, sizeof...(Part)> range_of(const Part&... parts) {
     return range<Index, sizeof...(Part)>(key_from<Index, 0>(parts...));

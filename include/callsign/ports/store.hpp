@@ -1,14 +1,14 @@
 #pragma once
-// Where rows live. A store only begins transactions; a transaction finds rows, and takes what is
-// changed of them: what they mean the rules say. Two stores implement this: store/sqlite and
-// store/memory, and one contract suite (tests/contract) holds for both.
+// Where rows are stored. A store only begins transactions; a transaction finds rows and takes their
+// changes. What rows mean is decided by the rules. Two stores implement this, store/sqlite and
+// store/memory; one contract suite (tests/contract) tests both.
 //
-// Isolation: one write transaction at a time, which sees its own writes. Read transactions see one
-// committed state from their first read to their end, and may run beside the writer on other
-// threads.
+// Isolation: one write transaction at a time, which sees its own writes. A read transaction sees
+// one committed state from its first read to its end, and may run concurrently with the writer, on
+// another thread.
 //
-// Failure: a backend that cannot go on throws store_failure, and only the writer (or, for reads,
-// the engine) catches it. Expected misses are empty optionals.
+// Failure: a backend that cannot continue throws store_failure, and only the writer (or, for reads,
+// the engine) catches it. A row that does not exist is null.
 
 #include <callsign/ports/embedded_store.hpp>
 #include <callsign/ports/row_cache.hpp>
@@ -30,18 +30,18 @@
 
 namespace callsign {
 
-// What both kinds of transaction can be asked.
+// The reads of both kinds of transaction.
 class read_tx : public row_reader {
   public:
     static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
     // ---- rows ----
-    // Null: there is none with this key, which is all of its parts.
+    // Returns the row with this key, all of whose parts are given; null: there is none.
     template <class Index, class... Part>
     row_of<typename Index::row> get(const Part&... parts) {
         return own_or<Index>([&] { return committed<Index>(parts...); }, parts...);
     }
-    // The same without what is large.
+    // As get(), without large values.
     template <class Index, class... Part>
     row_of<head_of<typename Index::row>> get_head(const Part&... parts) {
         using row = typename Index::row;
@@ -56,7 +56,7 @@ class read_tx : public row_reader {
         };
         return own_or<Index>(committed, parts...);
     }
-    // The committed row, if the cache has it. Null: unknown.
+    // Returns the committed row if it is cached; null: unknown.
     template <class Index, class... Part>
     row_of<typename Index::row> remembered(const Part&... parts) {
         if constexpr (is_remembered_by<Index>) {
@@ -65,7 +65,7 @@ class read_tx : public row_reader {
         }
         return nullptr;
     }
-    // As get(); if there is none, throws store_failure.
+    // As get(), but throws store_failure if there is no such row.
     template <class Index, class Id>
     row_of<typename Index::row> expect(const Id& id) {
         auto found = get<Index>(id);
@@ -74,8 +74,8 @@ class read_tx : public row_reader {
                           "it is not there");
         return found;
     }
-    // In order, until `visit` says that it was enough. What it changes of the table behind its
-    // place is shown, or not.
+    // Visits the rows in order until `visit` returns false. Rows that `visit` changes in this table
+    // behind its position may be visited or not.
     template <class Index, std::size_t Parts, bool Heads, class Visit>
     void scan(const range<Index, Parts, Heads>& rows, const Visit& visit) {
         using row = typename range<Index, Parts, Heads>::row;
@@ -84,7 +84,7 @@ class read_tx : public row_reader {
         });
     }
     using row_reader::scan;
-    // All of them.
+    // Returns all rows of a range.
     template <class Index, std::size_t Parts, bool Heads>
     auto all(const range<Index, Parts, Heads>& rows) {
         using row = typename range<Index, Parts, Heads>::row;
@@ -95,7 +95,7 @@ class read_tx : public row_reader {
         });
         return some;
     }
-    // The same, as values.
+    // Returns all rows of a range, as values.
     template <class Index, std::size_t Parts, bool Heads>
     auto copies(const range<Index, Parts, Heads>& rows) {
         using row = typename range<Index, Parts, Heads>::row;
@@ -117,11 +117,11 @@ class read_tx : public row_reader {
     }
 
   protected:
-    unit_of_work* unit_ = nullptr;  // null: nothing is written here
-    row_cache* cache_ = nullptr;    // null: nothing is remembered
+    unit_of_work* unit_ = nullptr;  // null: a read transaction
+    row_cache* cache_ = nullptr;    // null: no cache
 
   private:
-    // What is changed here, or else what `look` finds of the committed rows.
+    // Returns the row as it was changed here, otherwise what `look` finds of the committed rows.
     template <class Index, class Look, class... Part>
     std::invoke_result_t<Look> own_or(const Look& look, const Part&... parts) {
         auto* const own = unit_ ? unit_->changed<typename Index::row>() : nullptr;
@@ -129,7 +129,7 @@ class read_tx : public row_reader {
         if (const auto now = own->template find<Index>(index_key<Index>(parts...))) return *now;
         auto found = look();
         const bool is_other = found && own->has(found.get());
-        return is_other ? nullptr : found;  // it is changed, and has another key now
+        return is_other ? nullptr : found;  // erased here, or under another key now
     }
     template <class Index, class... Part>
     row_of<typename Index::row> committed(const Part&... parts) {
@@ -148,77 +148,77 @@ class read_tx : public row_reader {
 
 class write_tx : public read_tx {
   public:
-    // `remembered` outlives it; null: nothing is.
+    // `remembered` must outlive the transaction; null: no cache.
     explicit write_tx(row_cache* remembered = nullptr) {
         unit_ = &changes_;
         cache_ = remembered;
     }
 
     // ---- rows ----
-    // Requires: there is none with its key.
+    // Requires: no row has its key.
     template <class Row>
     row_of<Row> put(Row row) {
         auto now = std::make_shared<Row>(std::move(row));
         unit_->of<Row>().put(nullptr, now);
         return now;
     }
-    // In place of one that was read here, or its head. Its key and what never changes are the same.
+    // Replaces a row that was read here, or its head. Requires: the same key and fixed columns.
     template <class Row>
     void put(const row_of<Row>& before, whole_of<Row> row) {
         unit_->of<whole_of<Row>>().put(before, std::make_shared<whole_of<Row>>(std::move(row)));
     }
-    // In place of it: what `change` makes of a copy.
+    // Replaces the row by what `change` makes of a copy.
     template <class Row, class Change>
     void edit(const row_of<Row>& before, const Change& change) {
         Row now = *before;
         change(now);
         put(before, std::move(now));
     }
-    // Of a row, or of its head.
+    // Erases a row, given as itself or as its head.
     template <class Row>
     void erase(const row_of<Row>& row) {
         unit_->of<whole_of<Row>>().put(row, nullptr);
     }
-    // The last of so many ids.
+    // Returns the last of `count` new IDs.
     std::int64_t draw(drawn_id what, std::int64_t count = 1) {
         return totals().last(what) += count;
     }
-    // A row carries this instant.
+    // A row contains this instant.
     void at(time_point now) {
         time_point& last = totals().last_moment;
         last = std::max(last, now);
     }
     const unit_of_work& work() const { return *unit_; }
 
-    // Prefetches the rows that `named` returns, those that exist. For a backend across a network,
-    // which fetches them in a few reads; an embedded one does not call `named`. Rules see no
-    // difference. Requires: nothing is changed yet. Throws store_failure.
+    // Prefetches those of the rows returned by `named` that exist. For a backend across a network,
+    // which reads them in few requests; an embedded one does not call `named`. Results do not
+    // depend on it. Requires: nothing was changed yet. Throws store_failure.
     virtual void fetch_ahead(const std::function<std::vector<row_name>()>& /*named*/) {}
 
-    // What was removed until now, by this transaction too, is to leave the log: maintain() does so
-    // as soon as no reader stands in the way.
+    // Requests that all data removed so far, by this transaction too, leaves the WAL: maintain()
+    // clears it as soon as no reader prevents it.
     virtual void clear_log() {}
 
-    // What was read and written so far of tasks and versions, as domain/work.hpp counts it, or
-    // more. It is the same whenever the same is done to the same store.
+    // Returns the work done so far on tasks and versions, as domain/work.hpp counts it, or more. It
+    // is the same whenever the same is done to the same store.
     virtual std::size_t work_done() const = 0;
 
-    // Hands the store what was put, so that less is left for commit(). Nothing may be put after it.
-    // Throws store_failure.
+    // Passes all changes to the store, so that commit() has less to do. Nothing may be changed
+    // afterwards. Throws store_failure.
     virtual void flush() {}
-    // Makes everything durable. Throws store_failure. Dropped without commit, a transaction leaves
-    // no trace. Nothing may be called after it.
+    // Makes all changes durable. Throws store_failure. A transaction that is destroyed without a
+    // commit leaves no trace. Nothing may be called afterwards.
     virtual void commit() = 0;
-    // The same, but for being durable, which store::sync() sees to: a power cut before that leaves
-    // of such commits some first ones, whole. Reads see them at once. A store that gains nothing by
-    // it makes everything durable here.
+    // As commit(), but durable only after store::sync(): a power failure before that may lose the
+    // last of such commits, each as a whole. Reads see them at once. A store that gains nothing by
+    // this makes them durable here.
     virtual void commit_unsynced() { commit(); }
 
   protected:
-    // For a store that writes them: all that is changed, and the totals, which are counted now.
+    // For a store, which writes them: all changes, including the totals as counted now.
     std::vector<table_changes> counted_changes();
 
-    // Around another: what is changed through either is one.
+    // A transaction around another one, with the same changes.
     explicit write_tx(write_tx& within) {
         unit_ = within.unit_;
         cache_ = within.cache_;
@@ -233,27 +233,27 @@ class write_tx : public read_tx {
     unit_of_work changes_;
 };
 
-// What it shows when it is opened is durable, whatever an earlier process left behind.
+// All that a store shows when it is opened is durable, whatever an earlier process did.
 class store {
   public:
     virtual ~store() = default;
 
-    // Requires: no other write transaction is open. Throws store_failure, for no fault of what is
-    // to be written: there is no room, or damage was found. Writer's thread.
+    // Requires: no other write transaction is open. Throws store_failure if the store cannot be
+    // written, whatever the changes: the disk is full, or corruption was found. Writer's thread.
     virtual std::unique_ptr<write_tx> begin_write() = 0;
-    // Any thread; a bounded number at once, further ones wait. Throws store_failure: so does every
-    // read.
+    // Any thread; the number of read transactions is bounded, and further calls wait. Throws
+    // store_failure, as does every read.
     virtual std::unique_ptr<read_tx> begin_read() = 0;
 
-    // Makes durable what was committed before the call. Any thread, one at a time; it may go on
-    // beside transactions. Throws store_failure: of what was committed since the last one nobody
-    // knows what is durable, and nothing more is to be written.
+    // Makes durable what was committed before the call. Any thread, one call at a time, also
+    // concurrently with transactions. Throws store_failure: it is unknown which commits since the
+    // last sync are durable, and nothing more may be written.
     virtual void sync() {}
 
-    // Of the latest committed state: another row with each commit that wrote something. `now` of a
-    // later transaction is never before its last_moment. Writer's thread.
+    // The totals of the latest committed state: a new row after each commit that wrote something. A
+    // later transaction's `now` is never before last_moment. Writer's thread.
     virtual row_of<store_totals> totals() = 0;
-    // Null: it is not one.
+    // Null: not an embedded store.
     virtual embedded_store* embedded() noexcept { return nullptr; }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Why a store cannot go on.
+// Why a store cannot continue.
 
 #include <cstdint>
 #include <stdexcept>
@@ -9,30 +9,29 @@ namespace callsign {
 
 class store_failure : public std::runtime_error {
   public:
-    // Nothing of the transaction became durable, unless it is unknown. No text holds what tasks
-    // say.
+    // Nothing of the transaction became durable, unless `unknown`. No text has task content.
     enum class kind {
-        refused,      // for now
-        full,         // the disk has no room
-        io_error,     // it could not be written
+        refused,      // temporarily
+        full,         // the disk is full
+        io_error,     // a write failed
         read_only,    // nothing may be written
-        read_failed,  // the disk gave no answer; another read may have one
-        damaged,      // a row cannot be, or contradicts others; the text names it
-        corrupt,      // pages are not what was written there: nothing is safe to be written
-        unknown,      // COMMIT failed and it is not known whether it took: stop writing
+        read_failed,  // a read failed; another one may succeed
+        damaged,      // a row is invalid or contradicts others; the text names it
+        corrupt,      // pages are corrupt: writing is not safe
+        unknown,      // COMMIT failed and its outcome is unknown: stop writing
     };
 
     store_failure(kind reason, const std::string& text)
         : std::runtime_error(text), reason_(reason) {}
 
     kind reason() const noexcept { return reason_; }
-    // The same may succeed another time.
+    // The same may succeed later.
     bool is_transient() const noexcept {
         return reason_ == kind::refused || reason_ == kind::read_failed || is_lasting();
     }
-    // Another read will most likely find the same.
+    // Another read will most likely have the same result.
     bool is_damage() const noexcept { return reason_ == kind::damaged || reason_ == kind::corrupt; }
-    // The next write will most likely fail for the same reason, whatever it is.
+    // The next write, whatever it is, will most likely fail for the same reason.
     bool is_lasting() const noexcept {
         return reason_ == kind::full || reason_ == kind::io_error || reason_ == kind::read_only;
     }
@@ -42,7 +41,7 @@ class store_failure : public std::runtime_error {
 };
 
 // For rows that contradict each other: data from the disk is input, not an invariant. Thrown while
-// a command is applied, it refuses that command alone.
+// a command is applied, it rejects that command only.
 [[noreturn]] inline void throw_damaged(const std::string& table, std::int64_t row,
                                        const std::string& why) {
     throw store_failure(store_failure::kind::damaged,

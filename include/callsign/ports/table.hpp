@@ -1,10 +1,10 @@
 #pragma once
-// What a store keeps: tables of rows, found by keys.
+// Tables: the rows that a store keeps, found by keys.
 //
 // A table is declared once: a struct, its row; table<Row>, which names its columns; and indexes, of
-// which the first is its primary key. From these come the keys, which order rows the same in every
-// store, and table_info: what a store needs to read, write and find rows that it does not know. A
-// row is not changed once it is shared.
+// which the first is its primary key. Derived from these are the keys, which sort rows alike in
+// every store, and table_info: what a store needs to read, write and find rows of a type that it
+// does not know. A row must not be changed once it is shared.
 
 #include <callsign/base/sha256.hpp>
 #include <callsign/base/strong_id.hpp>
@@ -37,13 +37,13 @@ using row_ptr = std::shared_ptr<const void>;
 template <class Row>
 using row_of = std::shared_ptr<const Row>;
 
-// Its value: moved, if nobody else has it. Rows are made by make_shared<Row>.
+// Returns the row, moved if there is no other reference. Requires: made by make_shared<Row>.
 template <class Row>
 Row taken(row_of<Row>&& row) {
     if (row.use_count() > 1) return *row;
     return std::move(const_cast<Row&>(*row));
 }
-// None: there is no row.
+// Returns a copy of the row; none: `row` is null.
 template <class Row>
 std::optional<Row> copy_of(const row_of<Row>& row) {
     return row ? std::optional<Row>(*row) : std::nullopt;
@@ -51,8 +51,8 @@ std::optional<Row> copy_of(const row_of<Row>& row) {
 
 // ---- keys ----
 
-// A key's parts, one behind the other, so that bytes are ordered as the parts are. Integers take
-// eight bytes, ids sixteen, digests 32; text ends with what no text contains.
+// The parts of a key one after the other, encoded so that the bytes sort as the parts do. Integers
+// take eight bytes, UUIDs sixteen, digests 32; text has a terminator that it cannot contain.
 using row_key = std::string;
 
 enum class part_kind : std::uint8_t { integer, uuid, digest, text };
@@ -92,7 +92,7 @@ row_key key_of_parts(const std::tuple<Parts...>& parts) {
     return key;
 }
 
-// Takes a key apart, in order. Requires: it is one of these parts.
+// Reads a key's parts in order. Requires: the key has these parts.
 class key_reader {
   public:
     explicit key_reader(std::string_view key) : left_(key) {}
@@ -107,8 +107,8 @@ class key_reader {
 
 // ---- columns ----
 
-// A store's: takes the columns of a row in their order. What it is handed by reference lives as
-// long as the row.
+// Takes the columns of a row in their order; implemented by stores. What is passed by reference
+// lives as long as the row.
 class column_sink {
   public:
     virtual ~column_sink() = default;
@@ -117,36 +117,36 @@ class column_sink {
     virtual void put_integer(std::int64_t value) = 0;
     virtual void put_text(const std::string& text) = 0;
     virtual void put_bytes(std::string_view bytes) = 0;
-    // What was made for this call.
+    // For values that were made for this call.
     virtual void put_made(std::string bytes) = 0;
     virtual void put_made_text(std::string text) = 0;
-    // In a form of the store's.
+    // Encoded in the store's own form.
     virtual void put_attributes(const attributes& set, std::span<const std::string> absent) = 0;
     virtual void put_operations(std::span<const operation> all) = 0;
     virtual void put_retry_record(const retry_record& record) = 0;
     virtual void put_way(const fork_version& fork) = 0;
 };
 
-// A store's: gives the columns of a row in their order.
+// Returns the columns of a row in their order; implemented by stores.
 class column_source {
   public:
     virtual ~column_source() = default;
 
-    // True: the next one is NULL, and is behind.
+    // True: the next column is NULL, and was skipped.
     virtual bool take_null() = 0;
     virtual std::int64_t take_integer() = 0;
-    // Text, too. Lives until the next row.
+    // Also for text. Valid until the next row.
     virtual std::string_view take_bytes() = 0;
     virtual attribute_diff take_attributes() = 0;
     virtual std::vector<operation> take_operations() = 0;
     virtual retry_record take_retry_record() = 0;
-    // Fills in what put_way() was given of `left_at`, which is there.
+    // Sets `own` and `dropped` as put_way() stored them. Requires: `left_at` is set.
     virtual void take_way(fork_version& fork) = 0;
-    // Throws store_failure, of this row.
+    // Throws store_failure for this row.
     [[noreturn]] virtual void damaged(const char* why) = 0;
 };
 
-// A column of an enumeration, whose values lie side by side, or of one that may be NULL.
+// A column of an enumeration with contiguous values, or of an optional one.
 template <class Value, class Enum>
 struct one_of {
     Value& value;
@@ -156,7 +156,7 @@ struct one_of {
 template <class Value, class Enum>
 one_of(Value&, Enum, Enum) -> one_of<Value, Enum>;
 
-// A column of a fork version's way; `left_at` comes before it.
+// The column of a fork version's `own` and `dropped`; `left_at` precedes it.
 template <class Fork>
 struct way_of {
     Fork& fork;
@@ -164,7 +164,7 @@ struct way_of {
 template <class Fork>
 way_of(Fork&) -> way_of<Fork>;
 
-// A column of bytes that are no text.
+// A column of bytes that are not text.
 template <class Value>
 struct as_bytes {
     Value& value;
@@ -172,7 +172,7 @@ struct as_bytes {
 template <class Value>
 as_bytes(Value&) -> as_bytes<Value>;
 
-// The same; NULL where there are none.
+// As as_bytes; NULL if empty.
 template <class Value>
 struct bytes_if_any {
     Value& value;
@@ -180,12 +180,12 @@ struct bytes_if_any {
 template <class Value>
 bytes_if_any(Value&) -> bytes_if_any<Value>;
 
-// A part of what may be none: NULL then. The first of its parts that is not makes it. `whole` null:
-// it cannot be.
+// A part of an optional value; NULL if there is none. The first part that is not NULL creates the
+// value. `whole` null: the value is not possible, so that the column must be NULL.
 template <class Optional, class Part>
 struct part_of {
     Optional* whole;
-    Part part;  // a member, or a function that gives a column
+    Part part;  // a member, or a function that returns a column
 };
 template <class Optional, class Part>
 part_of(Optional*, Part) -> part_of<Optional, Part>;
@@ -246,7 +246,7 @@ inline void put_column(column_sink& to, const retry_record& v) {
 inline void put_column(column_sink& to, const way_of<const fork_version>& v) {
     to.put_way(v.fork);
 }
-// The id of a token, or with a minus before it a device's; NULL: neither.
+// A token's ID, or a device's ID negated; NULL: neither.
 void put_column(column_sink& to, const author& v);
 template <class Value, class Enum>
 void put_column(column_sink& to, const one_of<Value, Enum>& v) {
@@ -352,19 +352,16 @@ void take_column(column_source& from, const part_of<Optional, Part>& v) {
     take_column(from, std::invoke(v.part, **v.whole));
 }
 
-// ---- what a store knows of a table ----
+// ---- the description of a table, for stores ----
 
-// How rows come to be in an index, and are found by it, for a store that makes it of something
-// better than a tree of its keys.
+// How an index is used, for a store that can implement it better than by a tree of its keys.
 enum class index_form : std::uint8_t {
     tree,
-    // Keys come in another order than rows do, so that many may be entered at once. They are an
-    // owner and a place.
+    // Keys, an owner and a position, come in no order, so that many should be entered at once.
     bulk,
-    // A row is asked for by the whole key alone.
+    // Rows are looked up by whole keys only.
     hash,
-    // Nearly every row is in it, and only from one commit to the next. Its keys end with the row's
-    // id.
+    // Nearly every row enters it, but only from one commit to the next. Keys end with the row's ID.
     brief,
 };
 
@@ -372,19 +369,19 @@ struct table_info;
 
 struct index_info {
     const table_info* table = nullptr;
-    std::size_t number = 0;  // among its table's; 0: the primary key
-    // The parts of its keys. No two rows that it has share all of them.
+    std::size_t number = 0;  // within the table; 0: the primary key
+    // The columns of its keys, which are unique among its rows.
     std::vector<std::string_view> columns;
     std::vector<part_kind> kinds;
-    std::string_view where;  // SQL, of the rows that it has; empty: all
+    std::string_view where;  // SQL condition of its rows; empty: all
     bool (*has)(const void* row) = nullptr;
-    // None: it does not have the row.
+    // None: the index does not have the row.
     std::optional<row_key> (*key_of)(const void* row) = nullptr;
-    // Whether two rows have one key, or it has neither: key_of() of both, without making them.
+    // Whether two rows have the same key, or neither is in the index: compares without making keys.
     bool (*is_same_key)(const void* row, const void* other) = nullptr;
     bool may_change = false;  // the key of a row
     index_form form = index_form::tree;
-    bool may_clash = false;  // one row may take the key of another: it has no primary key in it
+    bool may_clash = false;  // a row may get another's key: it lacks the primary key
 };
 
 struct column_info {
@@ -394,13 +391,13 @@ struct column_info {
 };
 
 struct table_info {
-    std::size_t number = 0;  // this process's
+    std::size_t number = 0;  // assigned at run time
     std::string_view name;
     std::vector<column_info> columns;
-    std::size_t head_columns = 0;  // the first ones; all, if there is nothing large
+    std::size_t head_columns = 0;  // the first columns; all if no value is large
     std::vector<index_info> indexes;
     void (*put_columns)(const void* row, column_sink& to) = nullptr;
-    // Those that may change, of keys too or the rest alone, and then the primary key.
+    // Puts the columns that may change, with or without those of keys, and then the primary key.
     void (*put_changed)(const void* row, column_sink& to, bool with_keys) = nullptr;
     void (*put_key)(const void* row, column_sink& to) = nullptr;
     row_ptr (*take_row)(column_source& from) = nullptr;
@@ -408,28 +405,28 @@ struct table_info {
     std::size_t (*work_of)(const void* row) = nullptr;
 };
 
-// ---- declaring one ----
+// ---- declaring a table ----
 
-// Specialized for each row, as in tables/. It has
+// Specialized for each row, as in tables/. Members:
 //
 //     name        of the table;
-//     indexes     an index_list, the first by its primary key;
+//     indexes     an index_list, the primary key first;
 //     columns     (row, visitor): for each calls visitor(name, column), or, if it never changes,
 //                 visitor.fixed(name, column). The row may be const.
 //
-// Where a row has large values, it may have besides
+// For a row with large values also
 //
-//     head           a base of the row's, its first: all but those;
+//     head           the row's first base class: all but those;
 //     head_columns   (head, visitor): the first of the columns.
 //
-// An index is an index_on its row and the columns of its keys, that has
+// An index is an index_on the row and the columns of its keys, with
 //
-//     key         (head): a tuple of ids, integers, times and std::string_views;
-//     where, has  SQL, and (head): if it does not have every row;
-//     form        if it is no index_form::tree.
+//     key         (head): a tuple of IDs, integers, times and std::string_views;
+//     where, has  SQL, and (head): unless it has every row;
+//     form        unless it is index_form::tree.
 //
-// A table of rows that may be large says what one costs besides: work(row), as domain/work.hpp has
-// it. One whose columns agree says what is wrong with a row that came from the disk: fault(row), or
+// Optional: work(row), the additional cost of a row that may be large, as domain/work.hpp counts
+// it; fault(row), what is wrong if a row from the disk has columns that contradict each other, or
 // null.
 template <class Row>
 struct table;
@@ -446,7 +443,7 @@ template <has_head Row>
 struct head_type<Row> {
     using type = typename table<Row>::head;
 };
-// A head says of which row it is one: `using whole`.
+// A head names the type of its row: `using whole`.
 template <class Row>
 struct whole_type {
     using type = Row;
@@ -460,18 +457,18 @@ struct whole_type<Head> {
 };
 template <class Head>
 using whole_of = typename whole_type<Head>::type;
-// What of a row is found and erased; the row itself, if it has none.
+// The type by which rows are found and erased: the head, or the row if it has none.
 template <class Row>
 using head_of = typename head_type<Row>::type;
 
-// A text that a template can have.
+// A text as a template argument.
 template <std::size_t Size>
 struct fixed_text {
     char chars[Size];
 
     consteval fixed_text(const char (&text)[Size]) {
         std::copy_n(text, Size, chars);
-    }  // NOLINT: it is one
+    }  // NOLINT: implicit
     constexpr std::string_view view() const { return {chars, Size - 1}; }
 };
 
@@ -498,7 +495,7 @@ using primary_of = typename first_index_of<typename table<Row>::indexes>::type;
 template <class Index>
 using index_key = decltype(Index::key(std::declval<const head_of<typename Index::row>&>()));
 
-// These parts of a key, of which the first is its `First`-th.
+// Returns a key of these parts, of which the first is part number `First` of the index.
 template <class Index, std::size_t First, class... Part>
 row_key key_from(const Part&... parts) {
     row_key key;
@@ -532,7 +529,7 @@ template <class Index, class First, class... Rest>
 struct number_in<Index, index_list<First, Rest...>>
     : std::integral_constant<std::size_t, 1 + number_in<Index, index_list<Rest...>>::value> {};
 
-// Lives for ever.
+// Valid until the process ends.
 template <class Row>
 const table_info& info_of_table();
 
@@ -542,7 +539,7 @@ const index_info& info_of() {
     return info_of_table<row>().indexes[number_in<Index, typename table<row>::indexes>::value];
 }
 
-// ---- how it is made of what is declared ----
+// ---- derivation from a declaration ----
 
 namespace tables {
 
@@ -571,7 +568,7 @@ struct columns_from {
     void operator()(std::string_view /*name*/, auto&& column) { take_column(from, column); }
 };
 
-// A key is made for the call.
+// A key is temporary, so its parts are copied.
 inline void put_part(column_sink& to, std::string_view text) {
     to.put_made_text(std::string(text));
 }
@@ -620,9 +617,9 @@ void put_key(const void* row, column_sink& to) {
                primary_of<Row>::key(*static_cast<const head_of<Row>*>(row)));
 }
 
-// 0, 1, 2 ...
+// Returns 0, 1, 2 ...
 std::size_t next_number();
-// Which columns are in keys, and which keys may change or clash.
+// Sets which columns are in keys, and which keys may change or clash.
 void note_keys(table_info& t);
 
 template <class Row>

@@ -1,11 +1,11 @@
 #pragma once
-// A task store whose transaction cannot be shared: the chain of one account on another TaskChampion
-// server (docs of that project: sync-protocol). What is above it knows operations and versions;
-// envelopes, HTTP and TLS are the adapter's affair (remote/task_sink.hpp).
+// A task store that cannot share a transaction: the chain of one account on another TaskChampion
+// server (that project's docs: sync-protocol). Callers use operations and versions; the adapter
+// (remote/task_sink.hpp) handles envelopes, HTTP and TLS.
 //
-// add_version() is a compare-and-set: of all versions sent behind one parent the remote takes one,
-// and says no to the others. It is not idempotent. After an answer was lost nobody knows whether it
-// was taken; what the child of that parent is, tells. What was sent may arrive late, and twice.
+// add_version() is a compare-and-set: of all versions with one parent the remote accepts one and
+// rejects the others. It is not idempotent. If its response is lost, the child of the parent shows
+// whether the version was accepted. A request may arrive late, and twice.
 //
 // Threads: the network executor. One call at a time.
 
@@ -22,29 +22,29 @@
 
 namespace callsign {
 
-// Why the remote gave no answer of its protocol.
+// Why there is no response of the protocol.
 struct sink_failure {
     enum class kind {
-        unreachable,     // nothing was sent: it is not there, its name is unknown, TLS failed
-        lost,            // something was sent, and no answer came: it may have been taken
-        unavailable,     // it says that it cannot now (5xx, 429): it may have been taken
-        refused,         // it says no to what was sent (4xx): it was not taken
-        unknown_client,  // it does not know the client id, or does not let it in
-        not_a_server,    // what answers does not speak the protocol
-        wrong_secret,    // what it keeps does not open
-        unreadable,      // it opens, and is not what clients write, or is too large
-        busy,            // this server has no room for it now
+        unreachable,     // nothing was sent: no connection, unknown host name, TLS error
+        lost,            // sent, but no response: it may have been accepted
+        unavailable,     // the remote cannot respond now (5xx, 429, 408): it may have been accepted
+        refused,         // the remote rejected the request (other 4xx): it was not accepted
+        unknown_client,  // the remote does not know the client ID, or denies it access
+        not_a_server,    // the response is not of the protocol
+        wrong_secret,    // the remote's data cannot be decrypted
+        unreadable,      // decrypted data is not what clients write, or is too large
+        busy,            // this server has not enough memory for it now
     };
 
     kind why = kind::unreachable;
-    std::string text;          // a sentence for an operator; no secret, and nothing of tasks
-    milliseconds retry_in{0};  // as the remote asks
+    std::string text;          // a sentence for the operator, without secrets and task content
+    milliseconds retry_in{0};  // as the remote requests
 };
 
 struct sink_accepted {
     uuid version{};
 };
-// The parent is not the head.
+// The parent is not the last version.
 struct sink_conflict {
     uuid head{};
 };
@@ -54,9 +54,9 @@ struct sink_child {
     uuid version{};
     std::vector<operation> operations;
 };
-// Nothing comes after it yet.
+// No version follows yet.
 struct sink_up_to_date {};
-// The remote does not have it, or not any more.
+// The remote does not have the parent, or has deleted it.
 struct sink_gone {};
 using sink_child_answer = std::variant<sink_child, sink_up_to_date, sink_gone, sink_failure>;
 
@@ -71,12 +71,12 @@ class task_sink {
   public:
     virtual ~task_sink() = default;
 
-    // `operations` may be empty: then it is a fence.
+    // A version without operations is a fence (docs/remote-accounts.md).
     virtual boost::asio::awaitable<sink_add_answer> add_version(
         uuid parent, std::vector<operation> operations) = 0;
     virtual boost::asio::awaitable<sink_child_answer> get_child(uuid parent) = 0;
     virtual boost::asio::awaitable<sink_snapshot_answer> get_snapshot() = 0;
-    // The call under way ends, with `lost` or `unreachable`, and so does each after it.
+    // Ends the call in progress and all later ones with `lost` or `unreachable`.
     virtual void cancel() = 0;
 };
 

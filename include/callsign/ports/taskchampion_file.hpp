@@ -1,6 +1,6 @@
 #pragma once
-// The data file of the reference server, taskchampion-sync-server.sqlite3, for taking it over: read
-// only, whatever it holds. Beside a server that still writes to it, it shows one state.
+// The data file of the reference server, taskchampion-sync-server.sqlite3, for imports. It is
+// opened read-only, and one consistent state is read, even if that server still writes.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -12,8 +12,8 @@
 
 namespace callsign {
 
-// The functions throw std::runtime_error, with a sentence for people: it is damaged, or not of that
-// server.
+// The functions throw std::runtime_error with a sentence for the operator if the file is corrupt or
+// does not belong to that server.
 class taskchampion_file {
   public:
     taskchampion_file() = default;
@@ -28,9 +28,9 @@ class taskchampion_file {
     };
     struct client {
         uuid id{};
-        uuid latest{};  // nil: it has no versions
+        uuid latest{};  // nil: no versions
         std::optional<taskchampion_file::snapshot> snapshot;
-        // Why it cannot be taken over; empty: it can.
+        // Why the client cannot be imported; empty: it can.
         std::string fault;
     };
     struct link {
@@ -38,10 +38,10 @@ class taskchampion_file {
         uuid parent{};
     };
 
-    // One that has a fault does not keep the others from being read.
+    // A client with a fault does not prevent others from being read.
     virtual std::vector<client> clients() = 0;
-    // From the first version that is there to the latest one; empty where the file has the snapshot
-    // of that one alone. Throws for a client with a fault, too.
+    // Returns the links from the first version in the file to the latest; empty if the file has
+    // only a snapshot of the latest version. Also throws for a client with a fault.
     virtual std::vector<link> chain_of(const client& of) = 0;
     virtual std::string segment_of(const client& of, const uuid& version) = 0;
     virtual std::string snapshot_of(const client& of) = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What one write transaction has changed, before any of it is written: who reads through it sees
-// its own changes. To drop it is to roll back.
+// The changes of one write transaction before they are written: reads through it see them.
+// Destroying it rolls them back.
 //
 // Threads: the writer's.
 
@@ -32,8 +32,8 @@ inline std::size_t hash_of(const uuid& id) {
 inline std::size_t hash_of(const digest& d) {
     return keyed_hash{}(std::string_view(reinterpret_cast<const char*>(d.data()), d.size()));
 }
-// Nobody chooses these: IDs are drawn in order. The finalizer of SplitMix64 (Steele, Lea and Flood,
-// 2014) spreads them at a tenth of the cost of a keyed hash.
+// Clients do not choose these: IDs are generated in order. The finalizer of SplitMix64 (Steele, Lea
+// and Flood, 2014) spreads them at a tenth of the cost of a keyed hash.
 inline std::size_t hash_of(std::int64_t v) {
     auto x = static_cast<std::uint64_t>(v);
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
@@ -78,7 +78,7 @@ struct owned_key<std::tuple<Part...>> {
     using type = std::tuple<typename owned<Part>::type...>;
 };
 
-// Rows by an index. Its keys are views of them.
+// Rows by the keys of an index. The keys are views of the rows.
 template <class Index>
 using rows_by =
     boost::unordered_flat_map<index_key<Index>, row_of<typename Index::row>, tables::key_hash>;
@@ -94,27 +94,27 @@ struct rows_by_each<index_list<Index...>> {
 // ---- changes ----
 
 struct row_change {
-    row_ptr before;  // its head; null: it is new
-    row_ptr now;     // null: it is gone
-    // It was gone in between: what never changes of a row may be different.
+    row_ptr before;  // the head; null: the row is new
+    row_ptr now;     // null: the row was erased
+    // The row was erased in between: its fixed columns may be different.
     bool is_anew = false;
 };
 
-// Of one table, in the order of its keys.
+// The changes of one table, in the order of primary keys.
 struct table_changes {
     const table_info* table = nullptr;
     std::vector<row_change> rows{};
 };
 
-// What is changed of a table, for who does not know its rows.
+// The changes of one table, for callers that do not know its row type.
 class changed_rows {
   public:
     virtual ~changed_rows() = default;
-    virtual bool has(const void* row) const = 0;  // by its key
-    // The first of the range, as it is now, and its key.
+    virtual bool has(const void* row) const = 0;  // by its primary key
+    // The first changed row of the range, as it is now, and its key.
     virtual std::optional<std::pair<row_key, row_ptr>> first_in(const row_range& range) = 0;
     virtual bool is_empty() const = 0;
-    virtual std::size_t work() const = 0;  // of all that was put
+    virtual std::size_t work() const = 0;  // of all rows that were put
     virtual table_changes all() const = 0;
 };
 
@@ -129,7 +129,7 @@ class changed_rows_of final : public changed_rows {
         bool is_anew = false;
     };
 
-    // None: what there is of this key is nothing that was changed. Null: it is gone.
+    // None: no row with this key was changed. Null: it was erased.
     template <class Index>
     std::optional<row_of<Row>> find(const index_key<Index>& key) {
         if (rows_.empty()) return std::nullopt;
@@ -144,7 +144,7 @@ class changed_rows_of final : public changed_rows {
         }
     }
 
-    // Null: it was not there; it will not be. Requires: one of them is.
+    // `before` null: the row is new; `now` null: it is erased. Requires: not both.
     void put(row_of<head> before, row_of<Row> now) {
         const head& named = now ? *now : *before;
         const auto key = own_key(primary_of<Row>::key(named));
@@ -169,7 +169,7 @@ class changed_rows_of final : public changed_rows {
         if (!c.before && !c.now) rows_.erase(at);
     }
 
-    // The head of a committed row that was read here, so that changing the row reads nothing more.
+    // Keeps the head of a committed row that was read, so that a change needs no other read.
     void saw(const Row& row) {
         heads_.try_emplace(own_key(primary_of<Row>::key(row)), std::make_shared<head>(row));
     }
@@ -216,7 +216,7 @@ class changed_rows_of final : public changed_rows {
 
     static key own_key(const index_key<primary_of<Row>>& view) { return key(view); }
 
-    // None: nobody has asked by it yet.
+    // None: the index was not used yet.
     template <class Index>
     std::optional<tables::rows_by<Index>>& by_index() {
         return std::get<number_in<Index, typename table<Row>::indexes>::value>(by_);
@@ -232,7 +232,7 @@ class changed_rows_of final : public changed_rows {
         auto key = row ? index.key_of(row.get()) : std::nullopt;
         if (key) into.emplace(std::move(*key), row);
     }
-    // Those that were asked for.
+    // Visits the indexes that were used.
     template <class Do>
     void each_index(const Do& what) {
         [&]<class... Index>(index_list<Index...>) {
@@ -247,7 +247,7 @@ class changed_rows_of final : public changed_rows {
     rows rows_;
     boost::unordered_flat_map<key, row_of<head>, tables::key_hash> heads_;
     std::size_t work_ = 0;
-    // By the indexes that somebody has asked by, and in their order.
+    // Rows by the indexes that were used in get(), and in the order of those used in scan().
     typename tables::rows_by_each<typename table<Row>::indexes>::type by_;
     std::array<std::optional<in_order>, table<Row>::indexes::count> sorted_;
 };
@@ -260,7 +260,7 @@ class unit_of_work {
         if (!changed) changed = std::make_unique<changed_rows_of<Row>>();
         return static_cast<changed_rows_of<Row>&>(*changed);
     }
-    // Null, from both: nothing is changed.
+    // Null, from both: the table has no changes.
     template <class Row>
     changed_rows_of<Row>* changed() const {
         return static_cast<changed_rows_of<Row>*>(of(info_of_table<Row>()));
@@ -269,11 +269,11 @@ class unit_of_work {
         return table.number < tables_.size() ? tables_[table.number].get() : nullptr;
     }
     bool is_empty() const;
-    // Of all that was put, as domain/work.hpp counts it.
+    // The work of all rows that were put, as domain/work.hpp counts it.
     std::size_t work_done() const;
-    // Of tables of which something is.
+    // The changes of all tables that have any.
     std::vector<table_changes> changes() const;
-    // As they are with what was drawn; none: nothing was.
+    // The totals, with the IDs that were generated; none: unchanged.
     std::optional<store_totals>& totals() { return totals_; }
 
   private:
@@ -282,12 +282,12 @@ class unit_of_work {
         return tables_[table.number];
     }
 
-    std::vector<std::unique_ptr<changed_rows>> tables_;  // by their numbers
+    std::vector<std::unique_ptr<changed_rows>> tables_;  // by number of the table
     std::optional<store_totals> totals_;
 };
 
-// The rows of a range, those of the base and what is changed of them, until `visit` says that it
-// was enough. What it changes of the table behind its place is shown, or not.
+// Visits the rows of a range, those of the base merged with the changes, until `visit` returns
+// false. Rows that `visit` changes in this table behind its position may be visited or not.
 void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
                const std::function<bool(const row_ptr&)>& visit);
 

@@ -1,11 +1,11 @@
 #pragma once
-// The reaper decides only when to look and what to ask for; the work is done by commands in the one
-// queue (reconcile_pending, forget_settled, scrub_purged), so a race with a live request is settled
-// by queue order. A sweep may stop anywhere and run again.
+// The reaper decides only when to sweep and what to submit. The work is done by commands in the one
+// queue (reconcile_pending, forget_settled, scrub_purged), so the order of the queue decides races
+// with requests. A sweep may stop anywhere and run again.
 //
-// The window it asks with is the configured one, or one that it chooses of how long clients are
-// seen to take until they retry (domain/auto_window.hpp). What it sees is kept in the store, at
-// most once a sweep, and read when the first sweep begins: until that is read nothing is failed.
+// The window is the configured one, or is derived from the times after which clients retry
+// (domain/auto_window.hpp). What was observed is stored at most once a sweep, and read when the
+// first sweep begins; until it has been read no slot is failed.
 //
 // Threads: everything on the network executor.
 
@@ -26,49 +26,47 @@
 namespace callsign {
 
 struct reaper_options {
-    // Between the end of one sweep and the start of the next.
+    // From the end of one sweep to the start of the next.
     milliseconds interval{std::chrono::seconds{30}};
-    // How long a slot may stay pending; none: `automatic` chooses. Longer than a client's longest
-    // pause between retries: a client that comes back later gets a definite 409 and needs a new
+    // How long a slot may stay pending; none: `automatic` decides. Must exceed the longest pause
+    // between a client's retries: a client that retries later gets a definite 409 and needs a new
     // key.
     std::optional<milliseconds> window{};
-    // How long committed and failed slots are remembered, so that a retry still gets its answer.
+    // Retention of committed and failed slots, within which retries get their response.
     milliseconds retention{std::chrono::hours{24 * 7}};
-    // How long it is remembered how tasks stood before they were changed: a feed can be read from
-    // a cursor as old as that.
+    // Retention of task history: the greatest age of a usable feed cursor.
     milliseconds history_retention{std::chrono::hours{24 * 30}};
-    // So long a deleted account can be had back.
+    // The grace period, in which a deleted account can be restored.
     milliseconds account_grace{std::chrono::hours{24 * 30}};
-    // How long the audit log goes back.
+    // Retention of the audit log.
     milliseconds audit_keep{std::chrono::hours{24 * 365}};
-    // Slots looked at in one step; the queue serves clients between steps.
+    // Slots per step; the queue serves clients between steps.
     std::int64_t batch = 500;
     auto_window_options automatic{};
 };
 
-// One class's window, and what it was chosen of. Counts are decayed: what happened a half-life ago
-// counts for half.
+// The window of one class and the observations it is derived from. Counts decay: an event one
+// half-life ago counts half.
 struct window_status {
     window_choice choice;
     double samples = 0;
-    // Of retries, each part of the accounts counted for no more than samples_min; none: no retries.
+    // Quantiles of retry times, each part of the accounts limited to samples_min; none: no retries.
     std::optional<milliseconds> p50, p90, p99;
-    double failed = 0;  // slots
-    double late = 0;    // of them, those whose clients came back
-    // What others would have done, and the one in force; in their order.
+    double failed = 0;  // slots that the reaper failed
+    double late = 0;    // failed slots whose clients came back
+    // Estimates for other windows and the current one, sorted.
     struct other_window {
         milliseconds window;
         retry_times::outcome would_have;
     };
     std::vector<other_window> others;
-    // What the quantiles are of, by how long retries took, in that order; buckets that hold none
-    // are left out.
+    // The histogram behind the quantiles, sorted, without empty buckets.
     struct retry_bucket {
         double retries;
-        other_window up_to;  // one as long as the bucket's longest
+        other_window up_to;  // for a window of the bucket's upper edge
     };
     std::vector<retry_bucket> retries;
-    std::int64_t changes = 0;  // since the start, and when the last one was
+    std::int64_t changes = 0;  // since the start, and the time of the last one
     std::optional<time_point> changed_at;
 };
 
@@ -77,7 +75,7 @@ struct sweep_result {
     std::int64_t committed = 0;
     std::int64_t failed = 0;
     std::int64_t forgotten = 0;
-    std::int64_t scrubbed = 0;  // purged tasks whose text is gone
+    std::int64_t scrubbed = 0;  // purged tasks whose text was removed
 };
 
 class reaper_probe {
@@ -87,15 +85,14 @@ class reaper_probe {
     virtual void sweep_failed(const boost::system::error_code& /*error*/) {}
     // After each sweep: how far the wall clock is behind the store's time; zero if it is not.
     virtual void clock_compared(milliseconds /*behind*/) {}
-    // A window was chosen, or set, that is another than the one before.
+    // A window was chosen or configured that differs from the one before.
     virtual void window_changed(account_class /*accounts*/, milliseconds /*from*/,
                                 const window_status& /*now*/) {}
-    // Before each sweep: what it asks with.
+    // Before each sweep: the window that it uses.
     virtual void window_chosen(account_class /*accounts*/, const window_status& /*now*/) {}
 };
 
-// A wall clock that is less behind the store's time is nothing to speak of: clocks are set a little
-// now and then.
+// A wall clock that is less behind the store's time is ignored: clocks are adjusted at times.
 inline constexpr milliseconds clock_behind_noticed{std::chrono::seconds{5}};
 
 struct reaper_status {
@@ -115,17 +112,17 @@ class reaper {
     reaper(const reaper&) = delete;
     reaper& operator=(const reaper&) = delete;
 
-    // Whom to ask what became of slots whose tasks live elsewhere. Outlives the reaper.
+    // Sets the outbox, which queries remote servers about slots. It must outlive the reaper.
     void ask_elsewhere(outbox& outbox);
 
     // Sweeps until stop(). Spawn once.
     boost::asio::awaitable<void> run();
     void stop();
 
-    // One whole sweep now. A second caller waits for its turn: sweeps do not overlap.
+    // Runs one whole sweep now. A second caller waits for its turn: sweeps do not overlap.
     boost::asio::awaitable<result<sweep_result>> sweep_once();
 
-    // In force from the next step on.
+    // Takes effect with the next step.
     void reload(reaper_options options);
 
     reaper_status status() const;

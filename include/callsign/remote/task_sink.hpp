@@ -1,10 +1,10 @@
 #pragma once
-// A task store elsewhere: the chain of one client id on a TaskChampion sync server, over HTTP
-// (docs/src/http.md of that project; where it and the reference server differ, the server holds).
-// Bodies are sealed and opened as its clients do it (seal/envelope.hpp, wire/segment.hpp).
+// The chain of one client ID on a remote TaskChampion sync server, over HTTP (docs/src/http.md of
+// that project; where it differs from the reference server, the server is followed). Bodies are
+// encrypted and decrypted as by its clients (seal/envelope.hpp, wire/segment.hpp).
 //
-// Whatever comes is input: of a server that answers anything else than the protocol has, the
-// failure says so. Threads: the network executor; large bodies are opened and sealed on another.
+// Responses are untrusted input: one that is not of the protocol becomes a sink_failure. Threads:
+// the network executor; large bodies are encrypted and decrypted on another.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/net/body_budget.hpp>
@@ -25,31 +25,31 @@
 namespace callsign::remote {
 
 struct sink_options {
-    // From connecting to the last byte of the answer.
+    // From connecting to the last byte of the response.
     milliseconds timeout{std::chrono::seconds{30}};
-    // A larger answer is a failure; it is held in memory.
+    // A larger response is a failure; it is held in memory.
     std::size_t answer_bytes_max = std::size_t{128} << 20;
-    // All answers together, as they come and until they are opened. What finds no room is asked for
-    // again later; small ones always have it. At least answer_bytes_max.
+    // All responses together, from arrival until decryption. What exceeds it is requested again
+    // later; small ones are always accepted. At least answer_bytes_max.
     std::size_t answers_bytes_max = std::size_t{256} << 20;
-    // Who may vouch for servers, besides those the system trusts; a PEM file. Empty: nobody.
+    // PEM file with additional CA certificates. Empty: none.
     std::filesystem::path ca_file{};
 };
 
-// Runs what would hold up the network thread somewhere else, on that share. An error: there is no
-// room for it now, and it was not begun.
+// Runs work elsewhere that would block the network thread, charged to the claim. An error: there is
+// no room for it now, and it was not begun.
 using offloader =
     std::function<boost::asio::awaitable<boost::system::error_code>(claim, std::function<void()>)>;
 
-// What all sinks share. Outlives them.
+// State shared by all sinks. Outlives them.
 class sinks {
   public:
     // Throws std::runtime_error if `ca_file` cannot be read.
     sinks(boost::asio::any_io_executor network, offloader offload, entropy& entropy,
           sink_options options);
 
-    // `who`: on whose share bodies are sealed and opened. `key`: of the client id's bodies.
-    // nullptr: the URL is none, or there is no key.
+    // `who` is charged for encryption and decryption. `key`: of the client ID's bodies. Returns
+    // nullptr if the URL is invalid or `key` is null.
     std::unique_ptr<task_sink> open(payer who, const std::string& url, const uuid& client_id,
                                     std::shared_ptr<const seal::key> key);
 
@@ -58,7 +58,7 @@ class sinks {
     offloader offload_;
     entropy& entropy_;
     sink_options options_;
-    std::shared_ptr<net::body_budget> bodies_;  // shared with the leases of it
+    std::shared_ptr<net::body_budget> bodies_;  // shared with its leases
     boost::asio::ssl::context tls_{boost::asio::ssl::context::tls_client};
 };
 

@@ -1,19 +1,19 @@
 #pragma once
-// The promise, proved on a store: I1, I2, I3, I4 and I6, and that each account has what opens it.
-// Pure: asks the port alone, so it holds for any backend; and that every row can be read, and the
-// totals are what there is. What a backend keeps beside that (sums, indexes) it proves itself.
+// Verifies the invariants of a store's rows (listed in src/rules/audit/parts.hpp), that every row
+// can be read, and that the totals are correct. Pure: uses the port alone, so it fits any backend.
+// Backends verify their own checksums and indexes.
 //
-// Everything is read twice at most, in order: the time is linear in the rows. Kept in memory are a
-// few dozen bytes a task of one account, 32 a slot, 56 a sealed version; and the tasks that one
-// chain makes, unless it is longer than memory should hold.
+// Reads every row at most twice, in order: linear in the number of rows. Memory: a few dozen bytes
+// per task of one account, 32 per slot, 56 per sealed version, and the tasks of one chain, unless
+// that chain is too long to replay.
 
 #include <callsign/domain/findings.hpp>
 #include <callsign/ports/store.hpp>
 
 namespace callsign::rules {
 
-// Throws nothing of the store's: what cannot be read is a fault, and the rest is looked at all the
-// same. The transaction should be one that nobody writes in.
+// Never throws store_failure: reports rows that cannot be read, and continues. `tx` must not be
+// written to meanwhile.
 void audit(read_tx& tx, findings& found);
 
 }  // namespace callsign::rules

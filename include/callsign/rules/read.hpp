@@ -1,6 +1,6 @@
 #pragma once
-// What each query finds in a store. Pure and synchronous, as the rules of commands are; it writes
-// nothing. Thrown store_failures pass through.
+// Executes queries on a store. Pure and synchronous, as the rules of commands are; writes nothing.
+// store_failure passes through.
 
 #include <callsign/domain/commands/restoring.hpp>
 #include <callsign/domain/query.hpp>

@@ -1,8 +1,8 @@
 #pragma once
-// The verbs: what each command does to a store. Pure and synchronous: no clock, no chance, no I/O
-// but the transaction's. A rule checks first and writes last, so an answer that says no has written
-// nothing and needs no savepoint. What has happened it tells as events (domain/event.hpp). Thrown
-// store_failures pass through.
+// Applies commands to a store. Pure and synchronous: no clock, no randomness, no I/O except the
+// transaction's. A rule checks first and writes last, so a rejected command has written nothing and
+// needs no savepoint. Rules report what happened as events (domain/event.hpp). store_failure passes
+// through.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -18,44 +18,43 @@
 
 namespace callsign::rules {
 
-// Draws UUIDv7s that sort in the order they are drawn.
+// Generates UUIDv7s that sort in the order of generation.
 class id_source {
   public:
     virtual ~id_source() = default;
     virtual uuid next(time_point now) = 0;
 };
 
-// How old stamps are, by a clock that is never set (engine/store_time.hpp).
+// Ages of timestamps by a monotonic clock (engine/store_time.hpp).
 class age_source {
   public:
     virtual ~age_source() = default;
-    // What is stamped before this has been there for `span`.
+    // Rows stamped before the returned instant are at least `span` old.
     virtual time_point stamped_before(milliseconds span) const = 0;
-    // How long what is stamped so has been there: the longest span that it is not stamped before.
+    // Returns the age of a row with this timestamp. Never negative.
     virtual milliseconds age_of(time_point stamp) const = 0;
 };
 
-// What a batch gives its rules: its instant, the ids drawn in it, the settings, and where their
-// events go.
+// The context of a batch: its instant, its IDs, the settings, and where its events go.
 struct moment {
-    // What rows are stamped with. Never goes backwards in a store.
+    // The timestamp of new rows. Never earlier than a timestamp in the store.
     time_point now;
     id_source& ids;
-    // The attribute that a task's key is written to, for clients to show. Empty: none.
+    // The attribute that holds a task's key, for clients to display. Empty: none.
     std::string_view key_attribute = "key";
-    // What the wall clock says: for times that people read, and that replicas compare with their
-    // own. May go backwards.
+    // The wall clock, for times that users read and that replicas compare with their own. May go
+    // backwards.
     time_point wall = now;
-    // What an account may store, and have of live tokens and of prefixes that no series has any
-    // more; 0: what it wants.
+    // Limits per account: stored bytes, live tokens, and former prefixes of series; 0: unlimited.
     std::size_t stored_bytes_max = 0;
     std::size_t tokens_max = 0;
     std::size_t former_prefixes_max = 0;
-    // A task that syncs make, of devices and of other servers; task_bytes_max is for requests.
+    // Maximum size of a task after a sync by a device or a remote server. Requests are limited by
+    // task_bytes_max.
     std::size_t synced_task_bytes_max = task_bytes_max;
-    // None: by `now` alone.
+    // Null: ages are computed from `now`.
     const age_source* ages = nullptr;
-    // None: nobody is told.
+    // Null: events are dropped.
     std::vector<event>* events = nullptr;
 
     time_point stamped_before(milliseconds span) const {
@@ -126,13 +125,14 @@ clear_log::answer apply(write_tx& tx, const clear_log& c, const moment& m);
 note_action::answer apply(write_tx& tx, const note_action& c, const moment& m);
 forget_actions::answer apply(write_tx& tx, const forget_actions& c, const moment& m);
 
-// The account that it is for is being removed, or has been, since its request was let in: it is not
-// to be applied. A command that names its account otherwise than by an id or a client is looked at
-// by its own rule; one that is for a slot's account need not be, for an account with slots stays.
+// Returns true if the command's account was removed, or its removal began, after the request was
+// admitted (for reserve: if the account was deleted): the command must not be applied. Commands
+// that name the account otherwise than by an ID or a client ID are checked by their own rules.
+// Commands on slots need no check: an account with slots is not removed.
 bool is_for_gone(write_tx& tx, const command& c);
 
-// Puts into the audit log what a command has done, if it is one of those that are kept there. In
-// the transaction it was done in, after it.
+// Adds an applied command to the audit log, if the log covers it. Requires: the transaction that
+// applied the command, after it.
 void record_action(write_tx& tx, const command& c, const answer& done, const actor& by,
                    const moment& m);
 

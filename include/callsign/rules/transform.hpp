@@ -1,13 +1,13 @@
 #pragma once
-// Concurrent edits, brought together as TaskChampion's clients do it: who holds in the end doesn't
-// depend on whether a client met the others' edits or the server did. Pure; it knows no store.
+// Merges concurrent edits as TaskChampion's clients do: the result does not depend on whether a
+// client or the server rebases. Pure; no access to a store.
 //
-// A server's operations and a client's, made on one state, make a square: the client's followed by
-// the server's transformed ends in the same state as the server's followed by the client's
-// transformed. This holds for lists in which every operation has an effect where it stands. It does
-// not hold for others (Create against Delete and Create against Update are decided one way, which
-// no effective pair ever needs): so the chain holds effective operations only, and what comes from
-// a client goes through `effective_only` first.
+// A server's and a client's operations made on one state form a square: the client's operations
+// followed by the transformed server operations end in the same state as the server's followed by
+// the transformed client operations. This holds for lists in which every operation has an effect
+// where it stands, and for no others: Create against Delete and Create against Update, which never
+// occur between effective operations, are decided one way only. So the chain holds effective
+// operations only, and a client's operations pass `effective_only` first.
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/task.hpp>
@@ -24,7 +24,7 @@
 
 namespace callsign::rules {
 
-// What becomes of two concurrent operations; empty: it is dropped.
+// The result of transforming two concurrent operations; empty: dropped.
 struct transformed_pair {
     std::optional<operation> server;  // to be applied after the local one
     std::optional<operation> local;   // to be applied after the server's
@@ -35,19 +35,20 @@ transformed_pair transform(const operation& server, const operation& local);
 struct transformed_lists {
     std::vector<operation> server;     // to be applied after all the local ones
     std::vector<operation> local;      // to be applied after all the server's
-    std::vector<std::size_t> dropped;  // places in the server's list, of those that are gone
+    std::vector<std::size_t> dropped;  // indexes into the server's list, of dropped operations
 };
 
-// List against list, as the client does it: one server operation at a time over all local ones;
-// once it is dropped, the remaining local ones stay as they are. Takes no more steps than there are
-// operations, times the logarithm of a task's properties.
+// Transforms list against list as clients do: each server operation passes over all local ones;
+// once it is dropped, the remaining local ones stay unchanged. O(n log p) for n operations in all
+// and p properties of a task.
 transformed_lists transform_lists(std::vector<operation> server, std::vector<operation> local);
 
-// Whether an operation of others can meet one of a list, in transform_lists: all about a task that
-// the list makes or deletes, and else what makes or deletes it, or sets what the list sets.
+// Decides whether another replica's operation can conflict with one of a list in transform_lists().
+// On a task of the list, that is any Create or Delete, and an Update if the list creates or deletes
+// the task or updates the same property.
 class can_meet {
   public:
-    // `list` outlives it.
+    // `list` must outlive this object.
     explicit can_meet(std::span<const operation> list);
 
     bool operator()(const operation& others) const;
@@ -60,21 +61,21 @@ class can_meet {
     std::unordered_map<uuid, of_task, keyed_hash> tasks_;
 };
 
-// Whether tasks are there.
+// Whether each task exists.
 using presence = std::unordered_map<uuid, bool, keyed_hash>;
 
-// Whether each task that `since` is about was there before. Requires: they all had an effect. A
-// task that is not in it was there before if it is there now.
+// Returns whether each task of `since` existed before it. Requires: every operation had an effect.
+// A task that is not in the result existed before if it exists now.
 presence there_before(std::span<const operation> since);
 
-// The operations of a list that have an effect where they stand, in order. `is_there` is asked at
-// most once a task, about the state the list was made on.
+// Returns the operations that have an effect where they stand, in order. Calls `is_there` at most
+// once per task, about the state that the list was made on.
 std::vector<operation> effective_only(std::vector<operation> operations,
                                       const std::function<bool(const uuid&)>& is_there);
 
-// Without tasks that come and go again within the list: nobody else need ever hear of them. Those
-// in `met` stay: others are about them too, and what the list says of them holds, the Delete above
-// all. Requires: they all have an effect where they stand.
+// Drops tasks that the list both creates and finally deletes: no other replica needs them. Keeps
+// tasks in `met`, since others' operations concern them and the list's operations on them, above
+// all the Delete, must apply. Requires: every operation has an effect.
 std::vector<operation> without_passing(std::vector<operation> effective, const presence& met);
 
 }  // namespace callsign::rules

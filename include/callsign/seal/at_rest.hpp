@@ -1,12 +1,11 @@
 #pragma once
-// Secrets at rest: what the server keeps of a device's (its derived key, or the encryption secret
-// itself), sealed under the master key, which is not in the store. Who has the store alone has
-// nothing.
+// Secrets at rest, such as the derived key of a device, encrypted with the master key. The master
+// key is not in the store, so the store alone reveals no secret.
 //
 //   0x01 | nonce (12) | ciphertext | tag (16)      ChaCha20-Poly1305 (RFC 8439)
 //
-// Each is bound to what it belongs to: moved to another row, account or purpose, it does not open.
-// Pure: the nonce comes from the caller, drawn anew each time.
+// Each secret is bound to its owner: moved to another row, account or purpose it cannot be
+// decrypted. Pure: the caller provides the nonce, newly generated each time.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/base/uuid.hpp>
@@ -22,11 +21,11 @@
 namespace callsign::seal {
 
 enum class purpose : std::uint8_t {
-    // Numbers are part of what is sealed: none is ever used for something else.
+    // Numbers are part of the encryption's binding: none may be reused.
     device_key = 1,
     device_secret = 2,
-    webhook_secret = 3,  // its uuid in the place of a client id
-    remote_key = 4,      // of a client id on another server, in the place of no account
+    webhook_secret = 3,  // bound to its UUID in place of a client ID
+    remote_key = 4,      // bound to a client ID on a remote server and no account
 };
 
 struct belongs_to {

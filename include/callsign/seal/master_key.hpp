@@ -1,8 +1,8 @@
 #pragma once
-// The master key that secrets at rest are sealed under, as an operator keeps it: a file that only
-// its owner may read, with 64 hexadecimal digits on its first line. Lines after it are former keys:
-// they open what was sealed under them, and seal nothing more. Whoever loses the key loses the
-// devices' keys, and adds the devices again; tasks and numbers do not depend on it.
+// The master key, with which secrets at rest are encrypted, as an operator keeps it: a file that
+// only its owner may read, with 64 hexadecimal digits on the first line. Further lines are former
+// keys, which decrypt and no longer encrypt. If the master key is lost, so are the devices' keys,
+// and the devices must be added again; tasks and numbers do not depend on it.
 
 #include <callsign/seal/key_ring.hpp>
 
@@ -16,37 +16,35 @@
 namespace callsign::seal {
 
 enum class master_key_error : std::uint8_t {
-    unreadable,   // there is no such file, or it can't be read
+    unreadable,   // the file does not exist or cannot be read
     not_a_file,   // a directory, a pipe, a device
-    open_to_all,  // its group or others may read or write it
-    malformed,    // not 64 hexadecimal digits a line, or the same ones twice
+    open_to_all,  // its group or others have access to it
+    malformed,    // not 64 hexadecimal digits on each line, or a repeated key
     too_many,     // former keys
-    exists,       // on writing: there is one already, and it is not overwritten
-    not_written,  // on writing: the disk said no
+    exists,       // when writing: the file exists, and is not overwritten
+    not_written,  // when writing: an error of the disk
 };
 
-// A sentence.
+// Returns a sentence.
 std::string_view to_string(master_key_error error) noexcept;
 
 using master_key = std::variant<key_ring, master_key_error>;
 
-// 64 hexadecimal digits a key, either case, with a line end or a blank between two; one line end
-// after the last is let pass.
+// Parses keys of 64 hexadecimal digits, in either case, separated by a line end or a space; one
+// line end after the last key is ignored.
 master_key parse_master_key(std::string_view text);
 
 master_key read_master_key(const std::filesystem::path& file);
 
-// Makes the file, for its owner alone, out of 32 unpredictable bytes, and returns once it is on
-// disk. Never overwrites.
+// Creates and syncs the file, for its owner alone, from 32 unpredictable bytes. Never overwrites.
 std::optional<master_key_error> make_master_key(const std::filesystem::path& file,
                                                 std::span<const std::uint8_t, key_bytes> random);
 
-// Puts a new key before those that the file has. It is the old file or the new one, whatever
-// happens, and belongs to whom it belonged.
+// Adds a new key before those in the file, which is replaced atomically; owner and group stay.
 std::optional<master_key_error> rotate_master_key(const std::filesystem::path& file,
                                                   std::span<const std::uint8_t, key_bytes> random);
 
-// Leaves the first key alone in the file; as rotate_master_key().
+// Removes all keys but the first from the file, replacing it as rotate_master_key() does.
 std::optional<master_key_error> drop_former_keys(const std::filesystem::path& file);
 
 }  // namespace callsign::seal

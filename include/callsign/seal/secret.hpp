@@ -1,7 +1,6 @@
 #pragma once
-// Bytes that nobody else may see: wiped when they are let go, never printed, compared in a time
-// that does not depend on what they are. What a secret does not do: hide from the kernel. The
-// programs leave no core dumps of themselves (main/no_dumps.hpp).
+// Secret bytes: wiped when released, never printed, compared in a time that does not depend on
+// them. They are not hidden from the kernel; the programs write no core dumps (main/no_dumps.hpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +14,14 @@ namespace callsign::seal {
 class secret_bytes {
   public:
     secret_bytes() = default;
-    // All zero, to be filled by way of `writable`.
+    // All zero, to be filled through `writable`.
     explicit secret_bytes(std::size_t size);
     explicit secret_bytes(std::span<const std::uint8_t> bytes);
     explicit secret_bytes(std::string_view bytes);
     ~secret_bytes();
     secret_bytes(secret_bytes&& other) noexcept;
     secret_bytes& operator=(secret_bytes&& other) noexcept;
-    // A copy is one more thing to lose: it has to be asked for.
+    // Another copy is another risk, so copies must be explicit.
     secret_bytes(const secret_bytes&) = delete;
     secret_bytes& operator=(const secret_bytes&) = delete;
     secret_bytes copy() const { return secret_bytes(bytes()); }
@@ -30,7 +29,7 @@ class secret_bytes {
     std::size_t size() const noexcept { return size_; }
     std::span<const std::uint8_t> bytes() const noexcept { return {data_.get(), size_}; }
     std::span<std::uint8_t> writable() noexcept { return {data_.get(), size_}; }
-    // Wipes and lets go of everything beyond the first `size` bytes.
+    // Wipes everything beyond the first `size` bytes, and reduces the size.
     void shrink(std::size_t size) noexcept;
 
     friend bool operator==(const secret_bytes& a, const secret_bytes& b) noexcept;
@@ -41,16 +40,15 @@ class secret_bytes {
   private:
     void wipe() noexcept;
 
-    // On the heap whatever its size, so that a move leaves no copy behind on a stack.
+    // On the heap whatever its size, so that a move leaves no copy on a stack.
     std::unique_ptr<std::uint8_t[]> data_;
     std::size_t size_ = 0;
 };
 
-// Text that had to be a string, for a message or a header say, wiped before it is let go. What it
-// is copied to is not.
+// Wipes a secret that had to be a string, such as a message or a header, but none of its copies.
 void wipe(std::string& text) noexcept;
 
-// Does so at the end of a scope.
+// Wipes a string at the end of a scope.
 class wiped {
   public:
     explicit wiped(std::string& text) noexcept : text_(text) {}

@@ -1,7 +1,7 @@
 #pragma once
-// How a webhook's bodies are signed: version 1 of the Standard Webhooks specification
-// (standardwebhooks.com), an HMAC-SHA256 (RFC 2104) over "ID.SECONDS.BODY" in base64, so that
-// receivers have a library for it. A secret is written whsec_ and base64. Pure.
+// Signatures of webhook bodies: version 1 of the Standard Webhooks specification
+// (standardwebhooks.com), an HMAC-SHA256 (RFC 2104) of "ID.SECONDS.BODY" in base64, so that
+// receivers can use existing libraries. A secret is written as whsec_ and base64. Pure.
 
 #include <callsign/seal/secret.hpp>
 
@@ -17,14 +17,13 @@ namespace callsign::seal {
 inline constexpr std::size_t webhook_secret_bytes_min = 24;
 inline constexpr std::size_t webhook_secret_bytes_max = 64;
 
-// nullopt: it is not one of these, or of another length.
+// nullopt: not of this form, or of another length.
 std::optional<secret_bytes> parse_webhook_secret(std::string_view text);
 
-// The caller's to wipe.
+// The caller wipes the result.
 std::string webhook_secret_text(std::span<const std::uint8_t> secret);
 
-// "v1,..." as in the header field webhook-signature. `seconds`: since the epoch, as in
-// webhook-timestamp.
+// Returns webhook-signature's value "v1,...". `seconds`: since the epoch, as in webhook-timestamp.
 std::string webhook_signature(std::span<const std::uint8_t> secret, std::string_view id,
                               std::int64_t seconds, std::string_view body);
 

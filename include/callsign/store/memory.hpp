@@ -1,7 +1,7 @@
 #pragma once
-// A store in memory: a strict fake for tests, and the disk of the simulator. What was committed
-// stays for the object's life, unless the power goes; a transaction dropped after writing without a
-// commit is counted, so that tests can assert that the only ones are those they meant.
+// In-memory store: a strict fake for tests, and the simulator's disk. Committed state lasts for the
+// object's life unless a power cut is simulated. Counts transactions that wrote and were dropped
+// without a commit, so that tests can assert that only intended ones were.
 
 #include <callsign/ports/store.hpp>
 
@@ -11,13 +11,13 @@ namespace callsign {
 
 class strict_memory_store : public store {
   public:
-    // Transactions that wrote and were dropped without commit. Writer's thread.
+    // Returns how many transactions wrote and were dropped without a commit. Writer's thread.
     virtual int forgotten_commits() const = 0;
-    // The power goes: what was committed and not synced is gone. Between transactions.
+    // Simulates a power cut: discards commits that were not synced. Between transactions.
     virtual void lose_unsynced() = 0;
-    // Of what would be left then.
+    // Reads the state that lose_unsynced() would leave.
     virtual std::unique_ptr<read_tx> begin_durable_read() = 0;
-    // Another, as this one stands: its backup.
+    // Returns an independent store with the committed state, as a backup has it.
     virtual std::unique_ptr<strict_memory_store> copy() = 0;
 };
 

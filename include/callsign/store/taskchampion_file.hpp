@@ -1,5 +1,5 @@
 #pragma once
-// Opens the data file of the reference server: one SQLite database.
+// Opens the data file of the reference server, an SQLite database.
 
 #include <callsign/ports/taskchampion_file.hpp>
 
@@ -8,8 +8,8 @@
 
 namespace callsign {
 
-// Throws std::runtime_error, with a sentence for people: it is not there, not a database, or not of
-// that server.
+// Throws std::runtime_error with a message for the operator: the file does not exist, is not a
+// database, or is not of that server.
 std::unique_ptr<taskchampion_file> open_taskchampion_file(const std::filesystem::path& file);
 
 }  // namespace callsign

@@ -1,5 +1,5 @@
 #pragma once
-// Messages <-> domain, with every fault of the input named. Pure.
+// Conversion of messages to domain values and back; every error in the input is reported. Pure.
 
 #include "callsign/v1/callsign.pb.h"
 
@@ -22,68 +22,67 @@
 
 namespace callsign::wire {
 
-// A creation as the client meant it. `attributes` is TaskChampion's map, but for the dependencies,
-// which may be keys that only the server can resolve: each becomes `dep_UUID` later.
+// A creation as the client meant it. `attributes` are TaskChampion's, without dependencies: these
+// may be keys, which only the server can resolve; each becomes a `dep_UUID` later.
 struct decoded_create {
     std::optional<callsign::uuid> uuid;
     std::string prefix;
     callsign::attributes attributes;
     std::vector<task_ref> depends;
-    // SHA-256 over a canonical form of all the above: the same for the JSON and the protobuf form
-    // of one creation, whatever the order of its fields, tags or attributes. The form is ours and
-    // versioned, not protobuf's, so that it holds across releases.
+    // SHA-256 of a canonical form of all members above: the same for a creation in JSON and in
+    // protobuf, whatever the order of fields, tags and attributes. The form is our own and
+    // versioned, so unlike protobuf's encoding it is stable across releases.
     digest fingerprint{};
 };
 
-// `key_attribute` here and below: where the server writes a task's key (empty: nowhere). It is no
-// client's to set, and not shown a second time.
+// `key_attribute`, here and below: the attribute to which the server writes a task's key (empty:
+// none). Clients cannot set it, and it is not returned a second time.
 
-// Bounds: description 1..65,536 bytes without control characters but tab and newline; project, tag,
+// Limits: description 1..65,536 bytes without control characters but tab and newline; project, tag,
 // priority and attribute names 1..255 bytes; at most 100 tags, 100 depends, 100 annotations, 100
-// attributes; tags have no white space; attribute names are [a-z][a-z0-9_.-]* and none of those the
-// other fields own; those that hold an instant (until, scheduled, start, end) have it as RFC 3339
-// or in seconds since the epoch, which is what becomes of both. Nor is it a task that Taskwarrior
-// cannot keep (domain/task_faults.hpp), but for its age. nullopt: `found` has a fault for
-// everything wrong.
+// attributes; no white space in tags; attribute names are [a-z][a-z0-9_.-]* and not owned by
+// another field. Attributes that hold an instant (until, scheduled, start, end) are given in RFC
+// 3339 or in seconds since the epoch, and become the latter. A task that Taskwarrior cannot keep is
+// rejected (domain/task_faults.hpp); its age is not checked. nullopt: `found` has all errors.
 std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found,
                                         std::string_view key_attribute = "key");
 
-// What a task cannot be like, by the names that a client gives its attributes.
+// Adds errors of a task, under the names by which clients set its attributes.
 void add_faults(faults& found, std::span<const task_fault> wrong, std::string_view key_attribute);
 
 // An edit as the client meant it, in the terms of the command edit_task.
 struct decoded_edit {
-    // None: the attribute goes. Each name once.
+    // None: the attribute is removed. Each name once.
     std::vector<std::pair<std::string, std::optional<std::string>>> changes;
-    // The start of those that go unless they are among the changes: lists are given whole.
+    // Beginnings of attribute names; attributes that are not among the changes are removed, because
+    // lists are replaced as a whole.
     std::vector<std::string> replaced;
-    // The whole list, if it is given: like a tag, each becomes a change once it is resolved.
+    // The new list, if given. Resolved later, each becomes a change, like a tag.
     std::optional<std::vector<task_ref>> depends;
 };
 
-// Bounds as in a creation, the names under `clear` counted among the attributes; a text that is
-// given is not empty. Faults name fields as JSON has them: of what null says, the field itself.
+// Limits as for a creation. The names in `clear` count as attributes, and a text that is given must
+// not be empty. Errors name fields as in JSON; an error about a null names the field itself.
 std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found,
                                       std::string_view key_attribute = "key");
 
-// An annotation to add, which has a text, or those to take away, which have one or an entry.
+// An annotation to add, which has a text, or those to remove, which have a text or an entry.
 std::optional<task_action> to_domain(const v1::Annotation& message, task_action::kind verb,
                                      faults& found);
 
 v1::Receipt to_message(const receipt& r);
-// The reverse of to_domain, of any task, however it came: what has no field of its own is in
-// `attributes`.
+// The inverse of to_domain, for tasks of any origin: `attributes` has those without a field.
 v1::Task to_message(const task& t, std::string_view key_attribute = "key");
-// Without its cursor.
+// Without the cursor.
 v1::Change to_message(const task_change& c, std::string_view key_attribute);
 v1::Slot to_message(const slot& s, const std::optional<receipt>& r);
 v1::Series to_message(const series& s);
 v1::Account to_message(const account& a);
 v1::Token to_message(const token& t);
-// Without its cursor and its secret.
+// Without the cursor and the secret.
 v1::Webhook to_message(const webhook& w);
 v1::WebhookDelivery to_message(const webhook_delivery& d);
-// With its client id if its account is managed; an opaque account's is what lets a client in.
+// With the client ID only if the account is managed; an opaque account's is its credential.
 v1::Device to_message(const device& d);
 
 // ---- Idempotency-Key ----
@@ -93,8 +92,8 @@ struct key_malformed {
     std::string detail;
 };
 
-// The value of the header field: the quoted form of draft-ietf-httpapi-idempotency-key-header-07 (a
-// structured field string, RFC 9651), or the bare form; 1..255 visible ASCII characters inside.
+// Parses the header field: the quoted form of draft-ietf-httpapi-idempotency-key-header-07 (a
+// structured field string, RFC 9651) or the bare form, with 1..255 visible ASCII characters inside.
 // `values`: one for each occurrence of the field; more than one is malformed.
 std::variant<std::string, key_missing, key_malformed> parse_idempotency_key(
     const std::vector<std::string_view>& values);

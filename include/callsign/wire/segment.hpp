@@ -1,15 +1,15 @@
 #pragma once
-// What TaskChampion's clients exchange inside their envelopes (seal/envelope.hpp): history segments
-// and snapshots, in the form of TaskChampion 3. Pure.
+// History segments and snapshots: the content of TaskChampion's envelopes (seal/envelope.hpp), in
+// the form of TaskChampion 3. Pure.
 //
 //   segment    {"operations":[{"Create":{"uuid":U}},{"Delete":{"uuid":U}},
 //              {"Update":{"uuid":U,"property":P,"value":V or null,"timestamp":RFC 3339}}]}
 //   snapshot   zlib of {U:{P:V,...},...}
 //
-// Written: exactly the client's form, for a client that can't read a version ends there and then,
-// with every other client of the account. Read: strictly. What a client would let pass unread, an
-// unknown member say, is a fault here: it would be lost on the way to the other clients, and nobody
-// would know.
+// Written: exactly the client's form, because a client that cannot read a version stops there
+// permanently, as does every other client of the account. Read: strictly. What a client would
+// ignore, such as an unknown member, is an error: it would be lost silently on the way to the other
+// clients.
 
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/version.hpp>
@@ -25,8 +25,8 @@
 namespace callsign::wire {
 
 struct segment_limits {
-    // Clients of TaskChampion 3 send at most 1,000,000 bytes at a time, unless it is for a single
-    // operation; those before send all they have.
+    // TaskChampion 3 sends at most 1,000,000 bytes at a time, except for a single operation;
+    // earlier versions send everything at once.
     std::size_t bytes_max = std::size_t{100} * 1024 * 1024;
     std::size_t operations_max = 200'000;
 };
@@ -37,8 +37,7 @@ struct snapshot_limits {
     std::size_t tasks_max = 1'000'000;
 };
 
-// What is wrong, and where: a sentence, with no more of the input in it than the names it should
-// not have.
+// The error and its position, in a sentence; of the input it has at most an unexpected name.
 struct malformed {
     std::string detail;
 
@@ -49,18 +48,18 @@ using decoded_segment = std::variant<std::vector<operation>, malformed>;
 
 decoded_segment decode_segment(std::string_view json, const segment_limits& limits = {});
 
-// Text that is not UTF-8 has U+FFFD in place of each bad byte. Requires: the times are between the
-// years 1678 and 2261, as all are that were read or taken from a clock.
+// Bytes that are not UTF-8 are replaced by U+FFFD. Requires: times of the years 1678 to 2261, as
+// decoding and clocks ensure.
 std::string encode_segment(std::span<const operation> operations);
 
 using decoded_snapshot = std::variant<task_map, malformed>;
 
 decoded_snapshot decode_snapshot(std::string_view packed, const snapshot_limits& limits = {});
 
-// Text as in encode_segment.
+// Replaces bytes as encode_segment does.
 std::string encode_snapshot(const task_map& tasks);
 
-// The same, task by task: a large one takes seconds.
+// Encodes task by task, because a large snapshot takes seconds.
 class snapshot_writer {
   public:
     snapshot_writer();
@@ -69,7 +68,7 @@ class snapshot_writer {
     snapshot_writer& operator=(const snapshot_writer&) = delete;
 
     void add(const uuid& id, const attributes& properties);
-    // Once; nothing comes after it.
+    // Called once, after the last add().
     std::string finish();
 
   private:

@@ -11,7 +11,7 @@ namespace {
 void check_remote(const v1::CreateAccount& message, wire::faults& found) {
     check_remote_server(message.remote(), found);
     if (message.mode() == to_string(account_mode::opaque)) {
-        add_fault(found, {"remote", "invalid", "An opaque account's chain is here."});
+        add_fault(found, {"remote", "invalid", "Must not be given for an opaque account."});
     }
 }
 
@@ -22,12 +22,12 @@ v1::CreateAccount read_account(const request_context& c, wire::faults& found) {
     check_prefix(message.prefix(), "An account's default series", found);
     const bool opaque = message.mode() == to_string(account_mode::opaque);
     if (!opaque && !message.mode().empty() && message.mode() != to_string(account_mode::managed)) {
-        add_fault(found, {"mode", "invalid", "An account is managed or opaque."});
+        add_fault(found, {"mode", "invalid", "Must be managed or opaque."});
     }
     if (!message.client_id().empty() && !opaque) {
-        add_fault(found, {"clientId", "invalid", "Only an opaque account is given a client id."});
+        add_fault(found, {"clientId", "invalid", "Must not be given unless mode is opaque."});
     } else if (!message.client_id().empty() && !parse_uuid(message.client_id())) {
-        add_fault(found, {"clientId", "malformed", "A client id is a UUID."});
+        add_fault(found, {"clientId", "malformed", "Must be a UUID."});
     }
     if (message.has_remote()) check_remote(message, found);
     return message;
@@ -59,8 +59,7 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
     const auto& made = std::get<create_account::answer>(*done);
     if (std::holds_alternative<client_id_taken>(made)) {
         co_return answer_problem(c, problems::client_id_taken,
-                                 "Another account's tasks live on that chain already, and have "
-                                 "their keys from it.");
+                                 "Another account already has this client ID.");
     }
     const auto* const given = std::get_if<account>(&made);
     if (given == nullptr) {
@@ -78,7 +77,7 @@ awaitable<http_response> change_account(admin_context& a, request_context& c) {
     if (read_body(c, wanted, wrong)) {
         if (!wanted.name().empty()) check_name(wanted.name(), "An account", wrong);
         if (wanted.name().empty() && !wanted.has_disabled()) {
-            add_fault(wrong, {"", "invalid", "Say what is to change: name, or disabled."});
+            add_fault(wrong, {"", "invalid", "Must have name or disabled."});
         }
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
@@ -136,7 +135,8 @@ awaitable<http_response> add_account(admin_context& a, request_context& c) {
     const auto made = co_await a.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
     if (std::holds_alternative<client_id_taken>(*made)) {
-        co_return answer_problem(c, problems::client_id_taken, "A client id opens one account.");
+        co_return answer_problem(c, problems::client_id_taken,
+                                 "Another account already has this client ID.");
     }
     const auto* given = std::get_if<account>(&*made);
     if (given == nullptr) {

@@ -1,4 +1,4 @@
-// Backups of the whole store, made while it is used.
+// Backups of the whole store while the server runs.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -29,14 +29,15 @@ awaitable<http_response> make_backup(admin_context& a, request_context& c) {
     const std::filesystem::path dir =
         is_named ? std::filesystem::path(wanted.directory()) : a.backups.next_scheduled();
     if (is_read && dir.empty()) {
-        add_fault(wrong, {"directory", "required", "The server has no backup.directory."});
+        add_fault(wrong,
+                  {"directory", "required", "Must be given: backup.directory is not configured."});
     } else if (is_read && is_named && !dir.is_absolute()) {
-        add_fault(wrong, {"directory", "malformed", "The whole path, from / on."});
+        add_fault(wrong, {"directory", "malformed", "Must be an absolute path."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     note_action note{.what = "backup-begun", .subject = dir.string()};
     actor by = c.by();
-    // A store that takes nothing more can still be copied: its audit log alone lacks that.
+    // A store that accepts no writes can still be copied; only the audit entry is missing.
     static_cast<void>(co_await a.engine.submit(std::move(note), std::move(by)));
     const auto done = co_await a.backups.make(dir);
     if (!done) co_return answer_error(c, done.error());
@@ -51,7 +52,7 @@ awaitable<http_response> resume_series(admin_context& a, request_context& c) {
     v1::ResumeSeries wanted;
     const bool is_read = read_body(c, wanted, wrong);
     if (is_read && (wanted.at() < 0 || wanted.at() > number_max)) {
-        add_fault(wrong, {"at", "invalid", "Numbers are 1 to 999999999999."});
+        add_fault(wrong, {"at", "invalid", "Must be 1 to 999999999999."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     callsign::resume_series command{.account = c.owner(), .named = upper(c.named())};
@@ -63,16 +64,17 @@ awaitable<http_response> resume_series(admin_context& a, request_context& c) {
         overloaded{
             [&](const series& s) { return answer_message(c, 200, wire::to_message(s)); },
             [&](callsign::resume_series::not_held) {
-                return answer_problem(c, problems::series_not_held, "It gives numbers as ever.");
+                return answer_problem(c, problems::series_not_held,
+                                      "The series assigns numbers; there is nothing to resume.");
             },
             [&](edit_series::next_too_low low) {
                 return answer_problem(c, problems::series_in_use,
-                                      "It can go on at " + std::to_string(low.least) +
-                                          " at the least: those before are given.");
+                                      "at must be at least " + std::to_string(low.least) +
+                                          ": lower numbers are already assigned.");
             },
             [&](no_such_series) {
                 return answer_problem(c, problems::unknown_prefix,
-                                      "The account has no series of this prefix.");
+                                      "The account has no series with this prefix.");
             },
             [&](no_such_account) { return answer_no_account(c); },
         },

@@ -1,5 +1,5 @@
-// /v1/admin/client/*: an operator takes chains over from another server, version by version. The
-// client id is in X-Client-Id here too, not in the path: it is what a client proves itself with.
+// /v1/admin/client/*: imports chains from another server, version by version. The client ID is in
+// X-Client-Id here too, not in the path, because it is the client's credential.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -26,15 +26,16 @@ import_head read_import_head(const request_context& c, bool has_version, wire::f
                             ? std::nullopt
                             : parse_uuid({field->value().data(), field->value().size()});
     if (!client) {
-        found.push_back({"X-Client-Id", "malformed", "The header holds the client's UUID."});
+        found.push_back({"X-Client-Id", "malformed", "Must be the client's UUID."});
     }
     head.client = client.value_or(uuid{});
     if (!has_version) return head;
     const auto version = parse_uuid(c.captured[0]);
-    if (!version) found.push_back({"version", "malformed", "The path ends in a version's UUID."});
+    if (!version) found.push_back({"version", "malformed", "Must be the version's UUID."});
     head.version = version.value_or(uuid{});
     if (c.request.body().empty()) {
-        found.push_back({"", "required", "The body is what the client had sealed."});
+        found.push_back(
+            {"", "required", "The body must not be empty: send the client's encrypted data."});
     }
     return head;
 }
@@ -46,7 +47,8 @@ http_response answer_result(const request_context& c, bool imported) {
 }
 
 http_response answer_no_client(const request_context& c) {
-    return answer_problem(c, problems::client_not_found, "PUT /v1/admin/client makes its account.");
+    return answer_problem(c, problems::client_not_found,
+                          "Create the client's account first: PUT /v1/admin/client.");
 }
 
 }  // namespace
@@ -73,7 +75,7 @@ awaitable<http_response> import_version(admin_context& a, request_context& c) {
     const query asked(c.request.query(), {"parent"}, wrong);
     const import_head head = read_import_head(c, true, wrong);
     const auto parent = parse_uuid(asked.get("parent"));
-    if (!parent) wrong.push_back({"parent", "malformed", "The parent version's UUID."});
+    if (!parent) wrong.push_back({"parent", "malformed", "Must be the parent version's UUID."});
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     import_sealed_version command{head.client, *parent, head.version, std::move(c.request.body())};
     const auto done = co_await a.engine.submit(std::move(command));
@@ -85,7 +87,8 @@ awaitable<http_response> import_version(admin_context& a, request_context& c) {
                              [&](wanted::differs) {
                                  return answer_problem(
                                      c, problems::history_differs,
-                                     "Here another version follows that parent, or none can.");
+                                     "The version does not fit this server's history: the parent "
+                                     "has another child, or is not the last version.");
                              },
                              [&](no_such_client) { return answer_no_client(c); },
                          },
@@ -97,11 +100,10 @@ awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
     const query asked(c.request.query(), {"takenAt", "versionsSince"}, wrong);
     const import_head head = read_import_head(c, true, wrong);
     const auto taken_at = parse_rfc3339(asked.get("takenAt"));
-    if (!taken_at) wrong.push_back({"takenAt", "malformed", "When it was taken, as RFC 3339."});
+    if (!taken_at) wrong.push_back({"takenAt", "malformed", "Must be an RFC 3339 time."});
     const auto since = parse_versions_since(asked.get("versionsSince"));
     if (!since) {
-        wrong.push_back(
-            {"versionsSince", "malformed", "Versions added since: a number up to 999999999999."});
+        wrong.push_back({"versionsSince", "malformed", "Must be 0 to 999999999999."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     import_sealed_snapshot command{head.client, head.version, *taken_at, *since,
@@ -115,7 +117,7 @@ awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
                              [&](wanted::unknown_version) {
                                  return answer_problem(
                                      c, problems::history_differs,
-                                     "The snapshot is of a version that is not here.");
+                                     "The server does not have the snapshot's version.");
                              },
                              [&](no_such_client) { return answer_no_client(c); },
                          },

@@ -1,4 +1,4 @@
-// An opaque account becomes managed: somebody who has its secret gives it away.
+// Converts an opaque account to managed, with its secret.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -9,13 +9,13 @@
 namespace callsign::api {
 namespace {
 
-// The secret's bytes as they came; empty: `found` says why.
+// Returns the secret as sent; empty: `found` has the error.
 std::string read_secret(const request_context& c, wire::faults& found) {
     v1::ManageAccount message;
     if (!read_body(c, message, found)) return {};
     if (message.encryption_secret().empty()) {
         add_fault(found, {"encryptionSecret", "required",
-                          "What the account's Taskwarriors have as sync.encryption_secret."});
+                          "Must be the sync.encryption_secret of the account's replicas."});
     }
     return std::move(*message.mutable_encryption_secret());
 }
@@ -24,7 +24,7 @@ http_response answer_fault(const request_context& c, const jobs::history_fault& 
     const problem& kind =
         wrong.wrong_secret ? problems::wrong_secret : problems::history_unreadable;
     const std::string end = wrong.why.ends_with('.') ? "" : ".";
-    return answer_problem(c, kind, wrong.why + end + " Nothing was changed.");
+    return answer_problem(c, kind, wrong.why + end + " No changes were made.");
 }
 
 http_response answer_converted(const request_context& c, const jobs::converted& done) {
@@ -42,12 +42,12 @@ http_response answer_outcome(const request_context& c, const jobs::conversion_an
             [&](const jobs::converted& done) { return answer_converted(c, done); },
             [&](no_such_account) { return answer_no_account(c); },
             [&](account_is_managed) {
-                return answer_problem(c, problems::account_managed, "There is nothing to be done.");
+                return answer_problem(c, problems::account_managed, "No changes were made.");
             },
             [&](manage_account::no_history) {
                 return answer_problem(c, problems::no_history,
-                                      "Nothing shows that this is its secret: let one of its "
-                                      "Taskwarriors sync first. Nothing was changed.");
+                                      "The secret cannot be verified: sync one of the account's "
+                                      "replicas first. No changes were made.");
             },
             [&](const series_held& held) {
                 return answer_problem(c, problems::series_held, detail_of_held(held));
@@ -55,20 +55,21 @@ http_response answer_outcome(const request_context& c, const jobs::conversion_an
             [&](jobs::no_master_key) { return answer_no_master_key(c); },
             [&](const jobs::history_fault& wrong) { return answer_fault(c, wrong); },
             [&](jobs::another_under_way) {
-                return answer_busy(c, "Another account is just becoming managed. Ask again later.");
+                return answer_busy(c, "Another conversion is in progress. Retry later.");
             },
             [&](jobs::outpaced) {
                 return answer_busy(c,
-                                   "Its clients add versions faster than they can be taken over.");
+                                   "Clients add versions faster than the server can convert them. "
+                                   "No changes were made; retry later.");
             },
             [&](jobs::cancelled) {
-                return answer_problem(c, problems::cancelled, "Nothing was changed.");
+                return answer_problem(c, problems::cancelled, "No changes were made.");
             },
         },
         outcome);
 }
 
-// The job's account, by the name in the path; none: `refused` is the answer.
+// Returns the job's account, by the name in the path; none: `refused` is the response.
 awaitable<std::optional<account_id>> find_owner(admin_context& a, request_context& c,
                                                 http_response& refused) {
     find_account question{percent_decoded(c.captured[0])};
@@ -112,7 +113,8 @@ awaitable<http_response> cancel_conversion(admin_context& a, request_context& c)
     const auto owner = co_await find_owner(a, c, refused);
     if (!owner) co_return refused;
     if (!a.jobs.board.cancel(jobs::job_kind::conversion, *owner)) {
-        co_return answer_problem(c, problems::not_under_way, "There is nothing to cancel.");
+        co_return answer_problem(c, problems::not_under_way,
+                                 "The account has no conversion in progress.");
     }
     note_action note{"conversion-cancelled", percent_decoded(c.captured[0])};
     actor by = c.by();

@@ -1,5 +1,5 @@
 #pragma once
-// For operators: /v1/admin/*.
+// Operator routes: /v1/admin/*.
 
 #include "contexts.hpp"
 #include "request_context.hpp"

@@ -1,6 +1,5 @@
-// POST /v1/admin/accounts/{name}/import: tasks as they are elsewhere, a batch at a time. What they
-// hold was a task's before, so REST's limits do not apply to it, but Taskwarrior must be able to
-// keep it.
+// POST /v1/admin/accounts/{name}/import: tasks as another program has them, a batch at a time. They
+// exist already, so REST's limits do not apply, but Taskwarrior must be able to keep them.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -20,14 +19,14 @@ void read_task(const v1::ImportedTask& message, const std::string& where, import
                wire::faults& found) {
     const auto id = parse_uuid(message.uuid());
     if (!id || id->is_nil()) {
-        add_fault(found, {where + ".uuid", "malformed", "A task has a UUID."});
+        add_fault(found, {where + ".uuid", "malformed", "Must be a UUID, and not the nil UUID."});
         return;
     }
     import_tasks::imported_task& task = out.tasks.emplace_back();
     task.uuid = *id;
     task.after = message.after();
     check_number_before(task.after, where + ".after", found);
-    // Put in all at once: one by one, a hundred thousand would be moved billions of times.
+    // Inserted at once: one by one, 100,000 attributes would be moved billions of times.
     std::vector<std::pair<std::string, std::string>> all;
     all.reserve(message.attributes().size());
     for (const auto& [name, value] : message.attributes()) all.emplace_back(name, value);
@@ -53,8 +52,7 @@ import_tasks read_tasks(const request_context& c, wire::faults& found) {
     command.with_keys = message.with_keys();
     command.check_only = message.check_only();
     if (command.check_only && !command.with_keys) {
-        add_fault(found,
-                  {"checkOnly", "invalid", "Is for an import with keys: set withKeys, too."});
+        add_fault(found, {"checkOnly", "invalid", "Must not be set without withKeys."});
     }
     if (static_cast<std::size_t>(message.tasks_size()) > import_tasks::tasks_max) {
         add_fault(found, {"tasks", "too-many", "Must have at most 500 entries."});
@@ -69,7 +67,7 @@ import_tasks read_tasks(const request_context& c, wire::faults& found) {
 http_response answer_too_large(const request_context& c, const uuid& task) {
     return answer_problem(c, problems::task_too_large,
                           "Task " + to_string(task) + " has more than " +
-                              std::string(largest_task) + ". None was imported.");
+                              std::string(largest_task) + ". No task was imported.");
 }
 
 http_response answer_done(const request_context& c, const import_tasks::done& done) {
@@ -92,18 +90,20 @@ wire::field_fault key_fault_of(const import_tasks::key_fault& fault) {
     switch (fault.kind) {
     case kind::not_a_key: return with("malformed", "Must be a key such as SYN-1.");
     case kind::unknown_prefix:
-        return with("unknown-prefix", "There is no series " + fault.other + ".");
-    case kind::other_period: return with("invalid", "Its series has no such period yet.");
-    case kind::number_taken:
-        return with("duplicate", "The number is taken, by " + fault.other + ".");
+        return with("unknown-prefix", "Series " + fault.other + " does not exist.");
+    case kind::other_period:
+        return with("invalid",
+                    "The key's period does not match the series' reset, or has not begun.");
+    case kind::number_taken: return with("duplicate", "The number is used by " + fault.other + ".");
     case kind::uuid_taken:
-        return with("duplicate", "The task is here already, as " + fault.other + ".");
+        return with("duplicate", "The task already exists, with key " + fault.other + ".");
     case kind::gap:
-        return with("gap", fault.other + " is missing before it, and its series allows no gaps.");
+        return with("gap",
+                    fault.other + " is missing before it, and the series does not allow gaps.");
     case kind::too_far_ahead:
-        return with("invalid", "It is more than 1000000 numbers behind " + fault.other + ".");
+        return with("invalid", "The number is more than 1000000 after " + fault.other + ".");
     }
-    return with("invalid", "It cannot be kept.");
+    return with("invalid", "The key cannot be kept.");
 }
 
 http_response answer_refused(const request_context& c, const import_tasks::keys_refused& no) {
@@ -113,7 +113,7 @@ http_response answer_refused(const request_context& c, const import_tasks::keys_
     return answer_problem(
         c, problems::numbers_refused,
         (before == 0 ? "No task was imported"
-                     : "The series were used meanwhile; " + std::to_string(before) +
+                     : "The series changed during the import; " + std::to_string(before) +
                            " tasks were imported before") +
             std::string(". The keys that cannot be kept are listed by task."),
         faults);
@@ -140,13 +140,12 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
             },
             [&](account_is_elsewhere) {
                 return answer_problem(c, problems::account_elsewhere,
-                                      "Import it there; it comes here from there.");
+                                      "Import the tasks on the remote server.");
             },
             [&](account_is_opaque) {
-                return answer_problem(
-                    c, problems::account_opaque,
-                    "Nobody here could seal tasks for its clients: set up sync in "
-                    "the Taskwarrior that has them.");
+                return answer_problem(c, problems::account_opaque,
+                                      "The server cannot encrypt tasks for the account's clients: "
+                                      "configure sync in the Taskwarrior that has the tasks.");
             },
             [&](account_full) { return answer_refused(c, full()); },
             [&](const task_too_large& large) { return answer_too_large(c, large.task); },

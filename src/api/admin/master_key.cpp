@@ -1,4 +1,4 @@
-// The master key, when it is another than before.
+// Re-encrypts secrets after the master key has changed.
 
 #include "answers.hpp"
 #include "handlers.hpp"

@@ -1,4 +1,4 @@
-// POST /v1/admin/accounts/{name}/numbers: tasks that have numbers already.
+// POST /v1/admin/accounts/{name}/numbers: imports tasks with their numbers.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -23,21 +23,21 @@ import_numbers::row read_row(const v1::NumberedTask& message, const std::string&
     };
     if (!is_valid_prefix(row.prefix)) {
         wrong("prefix", "malformed",
-              "A prefix is a capital letter and up to 9 more of A-Z, 0-9, _.");
+              "Must be a capital letter and up to 9 more of A-Z, 0-9 and _.");
     }
     if (row.number < 1 || row.number > number_max) {
-        wrong("number", "invalid", "Numbers are 1 to 999999999999.");
+        wrong("number", "invalid", "Must be 1 to 999999999999.");
     }
     const auto id = parse_uuid(message.uuid());
     if (!id || id->is_nil()) {
-        wrong("uuid", "malformed", "A task has a UUID.");
+        wrong("uuid", "malformed", "Must be a UUID, and not the nil UUID.");
     } else {
         row.uuid = *id;
     }
     check_number_before(row.after, where + ".after", found);
     if (const auto title = fault_of_text(row.title)) wrong("title", title->code, title->detail);
     if (!message.has_created_at()) {
-        wrong("createdAt", "required", "A task was made at some time.");
+        wrong("createdAt", "required", "Must be given.");
     } else {
         row.created_at = wire::to_time_point(message.created_at());
         if (row.created_at < time_point{std::chrono::seconds{instant_seconds_min}}) {
@@ -71,17 +71,19 @@ wire::field_fault number_fault(const import_numbers::fault& fault) {
         return wire::field_fault{row_place(fault.row), code, std::move(detail)};
     };
     switch (fault.kind) {
-    case kind::unknown_prefix: return with("unknown-prefix", "There is no series " + key + ".");
+    case kind::unknown_prefix: return with("unknown-prefix", "Series " + key + " does not exist.");
     case kind::archived: return with("series-archived", "Series " + key + " is archived.");
-    case kind::number_taken: return with("duplicate", "The number is taken, by " + key + ".");
-    case kind::uuid_taken: return with("duplicate", "The task is here already, as " + key + ".");
+    case kind::number_taken: return with("duplicate", "The number is used by " + key + ".");
+    case kind::uuid_taken:
+        return with("duplicate", "The task already exists, with key " + key + ".");
     case kind::gap:
-        return with("gap", key + " is missing before it, and its series allows no gaps.");
+        return with("gap", key + " is missing before it, and the series does not allow gaps.");
     case kind::period_passed:
-        return with("period-passed", key + " is of a period before the series' last one.");
-    case kind::in_the_future: return with("invalid", "It is not made yet.");
+        return with("period-passed",
+                    key + " is of an earlier period than the last number of the series.");
+    case kind::in_the_future: return with("invalid", "Must not be in the future.");
     }
-    return with("invalid", "It cannot be taken over.");
+    return with("invalid", "The row cannot be imported.");
 }
 
 }  // namespace
@@ -105,18 +107,16 @@ awaitable<http_response> import_numbers_to(admin_context& a, request_context& c)
                 wire::faults faults;
                 for (const auto& fault : no.faults) faults.push_back(number_fault(fault));
                 return answer_problem(c, problems::numbers_refused,
-                                      "Nothing was taken over. What stands in the way is listed "
-                                      "by row.",
-                                      faults);
+                                      "No row was imported. The errors are listed by row.", faults);
             },
             [&](no_such_account) { return answer_no_account(c); },
             [&](account_is_elsewhere) {
                 return answer_problem(c, problems::account_elsewhere,
-                                      "Import it there; it comes here from there.");
+                                      "Import the tasks on the remote server.");
             },
             [&](account_is_opaque) {
                 return answer_problem(c, problems::account_opaque,
-                                      "Nobody here could seal tasks for its clients.");
+                                      "The server cannot encrypt tasks for the account's clients.");
             },
         },
         *done);

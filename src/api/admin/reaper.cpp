@@ -1,4 +1,4 @@
-// What the reaper does with slots, and how long it lets them wait.
+// Status and sweeps of the reaper.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -23,7 +23,7 @@ v1::SweepResult sweep_message(const sweep_result& swept) {
     return message;
 }
 
-// With two digits behind the point, whatever the process's locale.
+// Two digits after the point, whatever the locale.
 std::string decimal_text(double value) {
     std::array<char, 400> digits;
     const auto made =
@@ -67,7 +67,7 @@ v1::ReaperWindow window_message(account_class accounts, const window_status& w,
     return message;
 }
 
-// One that nothing was seen of is not worth showing, unless it is that of most accounts.
+// A window without data is shown only for local accounts.
 bool is_shown(account_class accounts, const window_status& w) {
     return accounts == account_class::here || w.samples > 0 || w.failed > 0;
 }

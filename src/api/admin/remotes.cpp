@@ -50,7 +50,7 @@ void describe(v1::RemoteState& out, const remote_status& now) {
 }
 
 http_response answer_here(const request_context& c) {
-    return answer_problem(c, problems::account_here, "It has no other server.");
+    return answer_problem(c, problems::account_here, "The account has no remote server.");
 }
 
 }  // namespace
@@ -63,31 +63,31 @@ void check_remote_url(const std::string& url, const std::string& field, bool ins
     }
     const auto& where = std::get<net::outgoing_url>(parsed);
     if (where.target.find('?') != where.target.npos) {
-        return add_fault(found, {field, "malformed", "A sync server's URL has no query."});
+        return add_fault(found, {field, "malformed", "Must not have a query."});
     }
     if (where.tls || insecure || is_loopback(where.host)) return;
     add_fault(found, {field, "insecure",
-                      "Over http anybody on the way sees the client id, which opens the account: "
-                      "use https, or say that it is to be insecure."});
+                      "Must be https: plain http sends the client ID, a credential, unencrypted. "
+                      "Set insecure to allow plain http."});
 }
 
 void check_remote_server(const v1::RemoteServer& at, wire::faults& found) {
     check_remote_url(at.url(), "remote.url", at.insecure(), found);
     const auto client_id = parse_uuid(at.client_id());
     if (!client_id) {
-        add_fault(found, {"remote.clientId", "malformed", "A client id is a UUID."});
+        add_fault(found, {"remote.clientId", "malformed", "Must be a UUID."});
     } else if (client_id->is_nil()) {
         add_fault(found, {"remote.clientId", "invalid", "Must not be the nil UUID."});
     }
     if (at.encryption_secret().empty()) {
         add_fault(found, {"remote.encryptionSecret", "required",
-                          "What its Taskwarriors have as sync.encryption_secret."});
+                          "Must be the sync.encryption_secret of the account's replicas."});
     }
 }
 
 http_response answer_remote_fault(const request_context& c, const jobs::remote_fault& fault) {
     using kind = sink_failure::kind;
-    const std::string detail = fault.text + " Nothing was changed.";
+    const std::string detail = fault.text + " No changes were made.";
     if (fault.why == kind::wrong_secret) return answer_problem(c, problems::wrong_secret, detail);
     if (fault.why == kind::unreadable) {
         return answer_problem(c, problems::history_unreadable, detail);
@@ -148,10 +148,10 @@ awaitable<http_response> change_remote(admin_context& a, request_context& c) {
     const auto& changed = std::get<edit_remote::answer>(*done);
     if (std::holds_alternative<no_remote>(changed)) co_return answer_here(c);
     if (std::holds_alternative<edit_remote::has_lost_versions>(changed)) {
-        co_return answer_problem(c, problems::remote_gone_back,
-                                 "Versions that it had are gone from it. Put its newest backup "
-                                 "back, or say that the loss is accepted: then what it has now "
-                                 "holds here, too. Keys stay as they are.");
+        co_return answer_problem(
+            c, problems::remote_gone_back,
+            "The remote server has lost versions. Restore its newest backup, or set acceptLoss to "
+            "accept the history that it has now. Keys do not change.");
     }
     account shown = **owner;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
@@ -161,28 +161,28 @@ namespace {
 
 http_response answer_cannot_move(request_context& c) {
     return answer_problem(c, problems::account_opaque,
-                          "Its Taskwarriors hold its tasks: what they sync with they choose.");
+                          "Opaque accounts cannot be moved: the configuration of the replicas "
+                          "determines the server that they sync with.");
 }
 
 http_response answer_move_refusal(request_context& c, const move_there::answer& refused) {
     if (const auto* const some = std::get_if<move_there::has_devices>(&refused)) {
-        return answer_problem(
-            c, problems::has_devices,
-            std::to_string(some->active) +
-                " of them: let them sync a last time, then revoke them. Nothing was changed.");
+        return answer_problem(c, problems::has_devices,
+                              "Active devices: " + std::to_string(some->active) +
+                                  ". Sync each a last time, then revoke it. No changes were made.");
     }
     if (std::holds_alternative<move_there::has_changed>(refused)) {
         return answer_problem(c, problems::not_settled,
-                              "The account was changed meanwhile, and its devices do not have "
-                              "that. Nothing was changed.");
+                              "The account changed during the request, and its devices do not have "
+                              "the change. The account was not moved.");
     }
     if (std::holds_alternative<move_there::lives_elsewhere>(refused)) {
         return answer_problem(c, problems::account_elsewhere,
-                              "Let it move here first. Nothing was changed.");
+                              "Move the account to this server first. No changes were made.");
     }
     if (std::holds_alternative<client_id_taken>(refused)) {
         return answer_problem(c, problems::client_id_taken,
-                              "Another account has this client id. Nothing was changed.");
+                              "Another account already has this client ID. No changes were made.");
     }
     if (const auto* const held = std::get_if<series_held>(&refused)) {
         return answer_problem(c, problems::series_held, detail_of_held(*held));
@@ -204,10 +204,10 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
         co_return answer_remote_fault(c, *fault);
     }
     if (std::holds_alternative<jobs::remote_not_empty>(*done)) {
-        co_return answer_problem(c, problems::remote_not_empty,
-                                 "An account moves to a client id that nobody has synced with, or "
-                                 "that its own devices have synced with since the account's last "
-                                 "change. Nothing was changed.");
+        co_return answer_problem(
+            c, problems::remote_not_empty,
+            "The client ID must be new on the remote server, or synced only by the account's own "
+            "devices since its last change. No changes were made.");
     }
     const auto& moved = std::get<move_there::answer>(*done);
     if (!std::holds_alternative<move_there::moving>(moved)) {
@@ -225,15 +225,16 @@ awaitable<http_response> bring_here(admin_context& a, request_context& c, accoun
     if (!done) co_return answer_error(c, done.error());
     if (std::holds_alternative<jobs::remote_unreachable>(*done)) {
         co_return answer_problem(c, problems::remote_unavailable,
-                                 "It must be seen that nothing is there that is not here. Nothing "
-                                 "was changed.");
+                                 "The server must first verify that it has all changes of the "
+                                 "remote server. No changes were made.");
     }
     const auto& moved = std::get<move_here::answer>(*done);
     if (std::holds_alternative<no_remote>(moved)) co_return answer_here(c);
     if (!std::holds_alternative<move_here::moved>(moved)) {
-        co_return answer_problem(c, problems::not_settled,
-                                 "It changes faster than it can be taken over, or does not take "
-                                 "what is sent to it. Nothing was changed; ask again.");
+        co_return answer_problem(
+            c, problems::not_settled,
+            "The remote account changes faster than changes can be pulled, or the remote server "
+            "rejects pending changes. No changes were made; retry later.");
     }
     shown.elsewhere = false;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
@@ -248,7 +249,7 @@ awaitable<http_response> move_account(admin_context& a, request_context& c) {
     const seal::wiped afterwards(*wanted.mutable_remote()->mutable_encryption_secret());
     const bool is_away = !wanted.remote().url().empty();
     if (is_read && wanted.here() == is_away) {
-        add_fault(wrong, {"here", "required", "Say where to: here, or to a remote."});
+        add_fault(wrong, {"here", "required", "Exactly one of here and remote must be given."});
     }
     if (is_read && is_away) check_remote_server(wanted.remote(), wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);

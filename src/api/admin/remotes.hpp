@@ -1,5 +1,5 @@
 #pragma once
-// Accounts whose tasks live on another server, as operators see and name them.
+// Remote accounts, for operators.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -10,18 +10,17 @@
 
 namespace callsign::api {
 
-// Adds what is wrong with where a server is said to be. `insecure`: http may go beyond this
-// machine.
+// Adds the errors of a remote server's URL. `insecure`: http is allowed beyond loopback addresses.
 void check_remote_url(const std::string& url, const std::string& field, bool insecure,
                       wire::faults& found);
 
-// The same of all that is said of it, as the field `remote`.
+// Adds the errors of all fields of `remote`.
 void check_remote_server(const v1::RemoteServer& at, wire::faults& found);
 
-// Why the server that was named is of no use.
+// Returns why the remote server cannot be used.
 http_response answer_remote_fault(const request_context& c, const jobs::remote_fault& fault);
 
-// With where it lives, and how far it is.
+// Includes the account's remote server and its progress.
 awaitable<v1::Account> describe_account(admin_context& a, account shown);
 awaitable<http_response> answer_account(admin_context& a, request_context& c, unsigned status,
                                         account shown, std::string token);

@@ -17,13 +17,13 @@ callsign::list_slots read_filter(const request_context& c, wire::faults& found) 
         filter.state = parse_slot_state(text);
         if (!filter.state) {
             found.push_back(
-                {"state", "invalid", "A state is pending, in_flight, committed or failed."});
+                {"state", "invalid", "Must be pending, in_flight, committed or failed."});
         }
     }
     return filter;
 }
 
-// What an operator sees of a slot beyond what its owner does.
+// Includes what only operators see of a slot.
 v1::Slot slot_message(const listed_slot& row) {
     v1::Slot message = wire::to_message(row.slot, row.receipt);
     message.set_account(row.account);

@@ -1,4 +1,4 @@
-// GET /v1/changes: what came after a cursor, or what comes next (product.md section 8).
+// GET /v1/changes: changes after a cursor, with a long poll (docs/api.md, "Change feed").
 
 #include "../rest/task_answers.hpp"
 #include "handlers.hpp"
@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::int64_t limit_max = 1000;
 constexpr std::size_t limit_usual = 100;
-// Longer than proxies let a request wait.
+// Proxies do not let a request wait longer.
 constexpr milliseconds wait_max{std::chrono::seconds{60}};
 
-// Looks that may find nothing of the filter, after which the answer is the cursor alone.
+// Queries without a match, after which only the cursor is returned.
 constexpr int poll_looks_max = 10;
 
 void read_limit(std::string_view text, std::size_t& limit, wire::faults& found) {
@@ -24,7 +24,7 @@ void read_limit(std::string_view text, std::size_t& limit, wire::faults& found) 
     if (wanted && *wanted >= 1 && *wanted <= limit_max) {
         limit = static_cast<std::size_t>(*wanted);
     } else {
-        add_fault(found, {"limit", "invalid", "An answer has 1 to 1000 changes."});
+        add_fault(found, {"limit", "invalid", "Must be 1 to 1000."});
     }
 }
 
@@ -32,7 +32,7 @@ milliseconds read_wait(std::string_view text, wire::faults& found) {
     if (text.empty()) return milliseconds{0};
     const auto wanted = parse_duration(text);
     if (wanted && *wanted <= wait_max) return *wanted;
-    add_fault(found, {"wait", "invalid", "A wait is a duration such as 30s, and at most 60s."});
+    add_fault(found, {"wait", "invalid", "Must be a duration such as 30s, at most 60s."});
     return milliseconds{0};
 }
 
@@ -85,7 +85,7 @@ awaitable<http_response> list_changes(feed_context& f, request_context& c) {
             co_return co_await answer_encoded(f.engine, c, work_of(part.changes), std::move(make));
         }
         if (part.has_more) continue;
-        look = -1;  // what comes now is little
+        look = -1;  // the next query is small
         const net::waiting here(c.request, [me] { me->wake(); });
         if (!here.is_over()) co_await me->wait_beyond(part.next.seq, left);
         if (here.is_over()) co_return answer_changes(f, c, part);

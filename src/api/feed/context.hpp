@@ -1,5 +1,5 @@
 #pragma once
-// What the handlers of the feed are given to answer with. They outlive every request.
+// Context of the feed's handlers. Outlives every request.
 
 #include "followers.hpp"
 #include "pages.hpp"
@@ -16,7 +16,7 @@ struct feed_context {
     const feed_options& options;
     api::followers& followers;
     feed_pages& pages;
-    const std::string& key_attribute;  // that tasks' keys are written to; empty: none
+    const std::string& key_attribute;  // attribute for tasks' keys; empty: none
 };
 
 }  // namespace callsign::api

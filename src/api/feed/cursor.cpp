@@ -15,7 +15,7 @@ bool is_mark(std::string_view text) noexcept {
            });
 }
 
-// As cursor_text() writes it.
+// Accepts only what cursor_text() writes.
 std::optional<std::int64_t> parse_count(std::string_view text) noexcept {
     const auto count = parse_integer(text);
     return count && *count > 0 && text.front() != '0' ? count : std::nullopt;

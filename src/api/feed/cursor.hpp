@@ -1,7 +1,7 @@
 #pragma once
-// What a client keeps of a feed to go on from: MARK.SEQ, or MARK.SEQ.TASKS within a version. The
-// mark tells the version from any other of its seq, so that a cursor of a store that was set back
-// is noticed. "0" is the beginning, "now" the end. Pure.
+// Cursors of the feed: MARK.SEQ, or MARK.SEQ.TASKS within a version. The mark distinguishes
+// versions with the same seq, so that a cursor from before a restore is detected. "0" is the
+// beginning, "now" the end. Pure.
 
 #include <callsign/domain/queries/feed.hpp>
 
@@ -13,11 +13,11 @@ namespace callsign::api {
 
 struct cursor {
     feed_place place{};
-    std::optional<std::string> mark{};  // none: of "0" and "now"
+    std::optional<std::string> mark{};  // none for "0" and "now"
     bool is_now = false;
 };
 
-// nullopt: no cursor was ever like this.
+// Returns nullopt if the text is no cursor.
 std::optional<cursor> parse_cursor(std::string_view text);
 
 std::string cursor_text(const feed_place& place, std::string_view mark);

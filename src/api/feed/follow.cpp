@@ -14,12 +14,12 @@ refused farewell_of(follower::end why) {
     case follower::end::stopping:
     case follower::end::none: break;
     }
-    return {problems::shutting_down, "Come back in a moment.", {}, true};
+    return {problems::shutting_down, "Reconnect in a moment.", {}, true};
 }
 
 enum class next_step { look, told, wait, stop };
 
-// Whether there is more to be told. `beat` is filled in for when there is none.
+// Reads and sends what is next. Fills in `beat` if there is nothing.
 awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat) {
     const read_changes question = f.asked.ask(f.feed.clock.now(), first_look_work_max);
     net::body_lease room = f.room.beside();
@@ -57,7 +57,7 @@ awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat)
 
 }  // namespace
 
-// What an idle follower takes is this frame, and not what it last read.
+// An idle follower holds this frame, but not the page that it read last.
 awaitable<void> follow(following& f, feed_sink& to) {
     v1::Heartbeat beat;
     const auto next_beat = [&] { return f.feed.clock.elapsed() + f.feed.options.heartbeat; };
@@ -71,9 +71,9 @@ awaitable<void> follow(following& f, feed_sink& to) {
         }
         next = co_await tell_next(f, to, beat);
         if (next == next_step::told) due = next_beat();
-        // A read that others wait for, too, wakes it as whatever ends it does.
+        // A wait for a shared read consumes wake-ups, that of the end included: check again.
         if (next != next_step::wait || to.is_over()) continue;
-        // What wakes it need not be for it to hear.
+        // A wake-up need not bring changes for this follower.
         const milliseconds left = due - f.feed.clock.elapsed();
         if (left > milliseconds{0}) {
             co_await f.me->wait_beyond(f.asked.after.seq, left);
@@ -90,7 +90,7 @@ awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_followi
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     wire::faults found;
     question_reader asked(c, {"after"}, found);
-    // A client that comes back says how far it was, whatever its URL says.
+    // The Last-Event-ID of a reconnecting client overrides the URL.
     const auto field = c.request.find("Last-Event-ID");
     std::string_view after = asked.get("after");
     if (field != c.request.end() && !field->value().empty()) {
@@ -104,7 +104,7 @@ awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_followi
     if (!me) co_return answer_too_many_followers(c);
     const auto begun = co_await begin_now(f, question);
     if (!begun) co_return answer_error(c, begun.error());
-    // What is wrong with the cursor is said with a status.
+    // An error of the cursor is returned with a status, before the feed begins.
     const read_changes look = question.ask(f.clock.now(), 1);
     net::body_lease first_room = room_of(c);
     const auto first = co_await f.pages.read(me, look, std::move(first_room));

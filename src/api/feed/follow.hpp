@@ -1,5 +1,5 @@
 #pragma once
-// What a stream and a socket have in common: read, tell, wait, until one end has enough.
+// Common to event stream and WebSocket: read, send, wait, until either side ends.
 
 #include "question.hpp"
 
@@ -8,39 +8,39 @@
 
 namespace callsign::api {
 
-// Puts it into bytes, in its own form. Each function is false once the client hears no more.
+// Sends the feed in its own format. The functions return false once the client has left.
 class feed_sink {
   public:
     virtual ~feed_sink() = default;
 
-    // `page` has changes. It is shared by those who read the same, for what they make of it.
+    // Requires: `page` has changes. Followers with the same query share it and its encoded text.
     virtual awaitable<bool> tell(std::shared_ptr<feed_page> page) = 0;
     virtual awaitable<bool> beat(const v1::Heartbeat& message) = 0;
     virtual awaitable<void> end(const refused& why) = 0;
     virtual bool is_over() const = 0;
 };
 
-// One follower's way through the feed. Kept by its connection, longer than the request.
+// State of one follower. Owned by its connection, which outlives the request.
 struct following {
     feed_context& feed;
     feed_question asked;
     std::shared_ptr<follower> me;
-    net::body_lease room;  // that its pages are held like; without a byte itself
+    net::body_lease room;  // lease for its pages; holds nothing itself
 };
 
-// Requires: it was answered with a part.
+// Requires: the page's answer is a part.
 inline const std::vector<task_change>& changes_of(const feed_page& page) {
     return std::get<read_changes::part>(**page.answer).changes;
 }
 
-// When the server is at its limit, a follower waits with everybody else.
+// Pause of a follower while the server is overloaded.
 inline constexpr milliseconds busy_pause{100};
 inline bool is_busy(const boost::system::error_code& error) {
     return error == errc::overloaded || error == errc::deadline_exceeded;
 }
 
-// Has make() put the page's changes into words, once for all who have the page. Error: it cannot
-// be done, or not before the follower ends.
+// Encodes the page's changes with make(), once for all followers that have the page. Returns an
+// error if that fails, or the follower ends first.
 template <class Make>
 awaitable<boost::system::error_code> put_into_words(const following& f, feed_page& page,
                                                     page_form form, Make make) {
@@ -70,10 +70,10 @@ awaitable<boost::system::error_code> put_into_words(const following& f, feed_pag
     co_return boost::system::error_code{};
 }
 
-// Until the client, the server or the token ends it.
+// Runs until the client, the server or the token ends it.
 awaitable<void> follow(following& f, feed_sink& to);
 
-// What begins a stream or a socket: the follower, or the answer to the request.
+// Begins a stream or a WebSocket. Returns the follower, or the response to the request.
 awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_following(
     feed_context& f, request_context& c);
 

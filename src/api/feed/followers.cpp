@@ -9,7 +9,7 @@ namespace callsign::api {
 struct follower::all {
     struct own {
         std::vector<follower*> followers;
-        std::int64_t latest = 0;  // heard of while there was one
+        std::int64_t latest = 0;  // announced while it had followers
     };
     std::unordered_map<account_id, own> of_accounts;
     std::size_t count = 0;

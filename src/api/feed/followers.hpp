@@ -1,7 +1,7 @@
 #pragma once
-// Who waits for changes. A follower joins before it reads: what is committed after that wakes it,
-// and what was committed before is in what it reads, so nothing falls between. A wake-up that comes
-// while it is busy is kept. Network executor.
+// Followers, which wait for changes. A follower joins before it reads: later commits wake it,
+// earlier ones are in what it reads, so none is missed. A wake-up of a busy follower is kept.
+// Network executor.
 
 #include <callsign/api/feed_options.hpp>
 #include <callsign/domain/account.hpp>
@@ -23,15 +23,15 @@ class follower {
     follower(const follower&) = delete;
     follower& operator=(const follower&) = delete;
 
-    // Until the account is beyond `seq`, as far as was heard since joining, or it has to go, or
-    // somebody wakes it: true. False: the span has passed.
+    // Waits until a seq beyond `seq` was announced, the follower must end, or it is woken: returns
+    // true. Returns false if the span has passed.
     boost::asio::awaitable<bool> wait_beyond(std::int64_t seq, milliseconds span);
-    // Until somebody wakes it, or the span has passed.
+    // Waits until it is woken or the span has passed.
     boost::asio::awaitable<void> pause(milliseconds span);
     void wake() { timer_->cancel(); }
-    // What was heard of: a read that was begun before it joined may not have come so far.
+    // Returns whether a higher seq was announced: a read begun before it joined may lack that one.
     bool is_beyond(std::int64_t seq) const noexcept { return latest_ > seq; }
-    // Why it has to go; none: it may stay.
+    // Returns why the follower must end; none: it may stay.
     end ended() const;
 
   private:
@@ -40,13 +40,13 @@ class follower {
     follower(std::shared_ptr<all> among, const principal& who, clock& clock,
              std::unique_ptr<timer> timer);
 
-    std::shared_ptr<all> among_;  // shared: a follower may outlive those it is among
+    std::shared_ptr<all> among_;  // shared: a follower may outlive the others
     principal who_;
     clock& clock_;
     std::unique_ptr<timer> timer_;
-    std::int64_t latest_ = 0;  // seq of the account
+    std::int64_t latest_ = 0;  // the account's highest announced seq
     end ended_ = end::none;
-    std::size_t place_ = 0;  // among its account's
+    std::size_t place_ = 0;  // index among its account's followers
 };
 
 class followers {
@@ -54,12 +54,12 @@ class followers {
     followers(clock& clock, const feed_options& options);
     ~followers();
 
-    // Requires: of an account. nullptr: there are as many as may be.
+    // Requires: `who` has an account. Returns nullptr if a limit of followers is reached.
     std::shared_ptr<follower> join(const principal& who,
                                    const boost::asio::any_io_executor& executor);
-    // Those it concerns wake up.
+    // Wakes the followers that the event concerns.
     void follow(const event& happened);
-    // They all go, and no more come.
+    // Ends all followers; no more may join.
     void stop();
 
     std::size_t count() const noexcept;

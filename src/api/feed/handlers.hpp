@@ -1,5 +1,5 @@
 #pragma once
-// The feed of changes: a long poll, a stream of events, a socket.
+// The feed of changes: long poll, event stream, WebSocket.
 
 #include "../request_context.hpp"
 #include "context.hpp"

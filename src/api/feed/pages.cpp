@@ -29,7 +29,7 @@ std::size_t body_bytes_of(const read_changes::part& part) {
     return bytes;
 }
 
-// Those who wait for it hear of its end, whatever that is.
+// Wakes the waiting followers when the read ends, whatever the outcome.
 class feed_pages::read_under_way {
   public:
     explicit read_under_way(std::shared_ptr<feed_page> page) : page_(std::move(page)) {}

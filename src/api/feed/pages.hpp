@@ -1,6 +1,6 @@
 #pragma once
-// Reads of the feed. All followers of an account who stand at the same place wake at once and ask
-// the same: it is asked, and put into words, once for all of them.
+// Reads of the feed. All followers of an account at the same place wake together and have the same
+// query: it is run, and its result encoded, once for all of them.
 
 #include "followers.hpp"
 
@@ -24,23 +24,23 @@ namespace callsign::api {
 enum class page_form : std::uint8_t { events, json, protobuf };
 
 struct feed_page {
-    // Made by the first who needs it; the others wait for it.
+    // Encoded by the first follower that needs it; the others wait.
     struct text {
-        std::vector<std::string> messages{};  // none: it is not made yet
+        std::vector<std::string> messages{};  // empty: not encoded yet
         bool is_under_way = false;
         std::vector<std::weak_ptr<follower>> waiting{};
     };
 
     std::optional<result<read_changes::answer>> answer{};
-    // What it takes, for as long as anybody has it.
+    // Memory of the answer, held as long as the page exists.
     net::body_lease room{};
-    bool has_room = true;         // else nobody may keep it
+    bool has_room = true;         // if not, the page must not be kept
     std::array<text, 3> texts{};  // by form
 
     text& in(page_form form) { return texts[static_cast<std::size_t>(form)]; }
 };
 
-// About what these changes take, as they are read and as they are sent.
+// Returns about how many bytes these changes take, both as read and as sent.
 std::size_t body_bytes_of(const read_changes::part& part);
 
 // Network executor.
@@ -48,7 +48,7 @@ class feed_pages {
   public:
     explicit feed_pages(engine& engine) : engine_(engine) {}
 
-    // The page's answer is there. `like`: what it is held on.
+    // Returns a page with its answer. `like`: the lease that holds its memory.
     boost::asio::awaitable<std::shared_ptr<feed_page>> read(std::shared_ptr<follower> me,
                                                             read_changes question,
                                                             net::body_lease like);

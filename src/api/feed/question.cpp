@@ -25,21 +25,19 @@ feed_question question_reader::read(std::string_view cursor) {
         asked.from_now = at->is_now;
     } else {
         add_fault(found_, {"after", "malformed",
-                           "A cursor is what the feed gave with a change, \"0\" for the beginning "
-                           "or \"now\"."});
+                           "Must be a cursor from the feed, \"0\" for the beginning, or \"now\"."});
     }
     asked.filter = read_feed_filter(asked_, found_);
     return asked;
 }
 
-// Of any status, unless one is asked for: a follower wants to see a task end.
+// Without a status all statuses match, so that a follower sees a task close.
 std::optional<task_filter> read_feed_filter(const query& asked, wire::faults& found) {
     task_filter f = read_filter(asked, found);
     if (f.needs_links()) {
         add_fault(found, {"is", "invalid",
-                          "Whether a task is blocked depends on others, whose changes the feed "
-                          "does not compare: blocked, blocking, unblocked and ready are for "
-                          "lists."});
+                          "Must not be blocked, blocking, unblocked or ready: these depend on "
+                          "other tasks, and are for lists only."});
     }
     const auto is_filter = [](const query::pair& p) {
         return p.first != "after" && p.first != "limit" && p.first != "wait";
@@ -64,22 +62,22 @@ awaitable<result<void>> begin_now(feed_context& f, feed_question& asked) {
 std::optional<refused> refusal_of(const read_changes::answer& read) {
     if (const auto* const expired = std::get_if<read_changes::expired>(&read)) {
         return refused{problems::cursor_expired,
-                       "List the tasks, and follow from this problem's cursor on.",
+                       "List the tasks, then follow from this problem's cursor.",
                        {},
                        false,
                        cursor_text({expired->oldest}, expired->mark)};
     }
     if (const auto* const diverged = std::get_if<read_changes::diverged>(&read)) {
         return refused{problems::cursor_unknown,
-                       "The server's data was set back, or is another's. List the tasks, and "
-                       "follow from this problem's cursor on.",
+                       "The server was restored from a backup, or the cursor is of another server. "
+                       "List the tasks, then follow from this problem's cursor.",
                        {},
                        false,
                        cursor_text({diverged->last}, diverged->mark)};
     }
     if (std::holds_alternative<unknown_series>(read)) {
-        return refused_for(wire::faults{
-            {"prefix", std::string(problems::unknown_prefix.code), "GET /v1/series lists them."}});
+        return refused_for(wire::faults{{"prefix", std::string(problems::unknown_prefix.code),
+                                         "GET /v1/series lists the series."}});
     }
     return std::nullopt;
 }
@@ -95,8 +93,8 @@ net::body_lease room_of(const request_context& c) {
 }
 
 http_response answer_too_many_followers(const request_context& c) {
-    auto response =
-        answer_problem(c, problems::too_many_followers, "Follow later, or with fewer connections.");
+    auto response = answer_problem(c, problems::too_many_followers,
+                                   "Retry after the Retry-After delay, or use fewer connections.");
     response.headers.emplace_back("Retry-After", "10");
     return response;
 }

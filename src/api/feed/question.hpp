@@ -1,5 +1,5 @@
 #pragma once
-// What a follower asks for, and how it goes on.
+// A follower's query, and its progress.
 
 #include "../answers.hpp"
 #include "../problem.hpp"
@@ -18,22 +18,22 @@ namespace callsign::api {
 struct feed_question {
     account_id account;
     feed_place after{};
-    std::optional<std::string> mark{};  // until it was compared
+    std::optional<std::string> mark{};  // removed once it was compared
     std::optional<task_filter> filter{};
     std::size_t limit = 0;
     bool from_now = false;
 
-    // What to ask next; `work_max` as in read_changes.
+    // Returns the next query; `work_max` as in read_changes.
     read_changes ask(time_point now, std::size_t work_max) const;
-    // It is read up to here.
+    // Continues after `read`.
     void go_on(const read_changes::part& read) {
         after = read.next;
         mark.reset();
     }
 };
 
-// The parameters of all forms of the feed, and those of one of them besides. A fault for each that
-// is wrong; `cursor` is where to begin, whatever the parameters say.
+// Reads the parameters of all forms of the feed, and those of one form. Adds an error for each
+// invalid one; `cursor` is where to begin, whatever the parameters say.
 class question_reader {
   public:
     question_reader(const request_context& c, std::initializer_list<std::string_view> own,
@@ -49,24 +49,24 @@ class question_reader {
     query asked_;
 };
 
-// What the parameters of a feed narrow it by; none: they do not. A fault for each that is wrong.
+// Returns the filter in the parameters; none: there is none. Adds an error for each invalid one.
 std::optional<task_filter> read_feed_filter(const query& asked, wire::faults& found);
 
-// Sets a question that begins now to the end of the chain.
+// Moves a query that begins now to the end of the chain.
 awaitable<result<void>> begin_now(feed_context& f, feed_question& asked);
 
-// The first look is a short one, among others' quick questions.
+// The first query is short, to run among other quick queries.
 inline constexpr std::size_t first_look_work_max = std::size_t{192} * 1024;
 
-// Why it cannot be read from there; none: it can.
+// Returns why the feed cannot be read from there; none: it can.
 std::optional<refused> refusal_of(const read_changes::answer& read);
 
 v1::Change to_message(const task_change& c, std::string_view key_attribute);
 
-// Of the budget of bodies, on the caller's account; nothing is held yet.
+// Returns a lease on the caller's share of the body budget; it holds nothing yet.
 net::body_lease room_of(const request_context& c);
 inline constexpr std::string_view no_room_for_changes =
-    "There is no memory left for the account's changes.";
+    "No memory is available for the account's changes. Retry in a moment.";
 
 http_response answer_too_many_followers(const request_context& c);
 

@@ -1,5 +1,5 @@
-// GET /v1/changes/socket: the feed on a WebSocket. Each message is a FeedEvent, in the form that
-// the subprotocol says.
+// GET /v1/changes/socket: the feed on a WebSocket. Each message is a FeedEvent, in the format of
+// the subprotocol.
 
 #include "follow.hpp"
 #include "handlers.hpp"
@@ -42,7 +42,7 @@ class socket_sink final : public feed_sink {
             co_return false;
         }
         std::vector<std::string> own = page->in(form).messages;
-        page.reset();  // for as long as the client takes, its own are what is held
+        page.reset();  // while the client reads, only its own text is held
         co_return co_await out_.send(std::move(own));
     }
     awaitable<bool> beat(const v1::Heartbeat& message) override {
@@ -73,7 +73,7 @@ awaitable<void> talk(std::shared_ptr<following> f, wire::format form, net::web_s
     co_await follow(*f, sink);
 }
 
-// JSON if none is offered; nullopt: only others are.
+// Returns JSON if none is offered; nullopt: only others are.
 std::optional<std::string_view> chosen_protocol(const request_context& c) {
     bool is_offered = false;
     const auto [first, last] = c.request.equal_range("Sec-WebSocket-Protocol");
@@ -94,7 +94,7 @@ std::optional<std::string_view> chosen_protocol(const request_context& c) {
 
 http_response answer_no_upgrade(const request_context& c) {
     auto response = answer_problem(c, problems::upgrade_required,
-                                   "It is a WebSocket; GET /v1/changes/stream needs none.");
+                                   "Send a WebSocket upgrade, or use GET /v1/changes/stream.");
     response.headers.emplace_back("Upgrade", "websocket");
     return response;
 }
@@ -105,9 +105,9 @@ awaitable<http_response> open_feed_socket(feed_context& f, request_context& c) {
     if (!c.request.wants_socket()) co_return answer_no_upgrade(c);
     const auto protocol = chosen_protocol(c);
     if (!protocol) {
-        co_return answer_problem(c, problems::malformed_request,
-                                 "The subprotocols are callsign.feed.v1+json and "
-                                 "callsign.feed.v1+proto.");
+        co_return answer_problem(
+            c, problems::malformed_request,
+            "Offer the subprotocol callsign.feed.v1+json or callsign.feed.v1+proto, or none.");
     }
     auto begun = co_await begin_following(f, c);
     if (auto* const answer = std::get_if<http_response>(&begun)) co_return std::move(*answer);

@@ -1,4 +1,4 @@
-// GET /v1/changes/stream: the feed as server-sent events (the WHATWG's HTML standard, section 9.2).
+// GET /v1/changes/stream: the feed as server-sent events (WHATWG HTML standard, section 9.2).
 
 #include "follow.hpp"
 #include "handlers.hpp"
@@ -6,14 +6,14 @@
 namespace callsign::api {
 namespace {
 
-// How soon a client should come back, once the connection is over.
+// Time after which a client reconnects.
 constexpr std::string_view retry_line = "retry: 2000\n\n";
 
 std::string event_of(std::string_view kind, std::string_view id,
                      const google::protobuf::Message& data) {
     std::string text;
     if (!id.empty()) text.append("id: ").append(id).append("\n");
-    // One line: JSON has no line ends of its own.
+    // One line: encoded JSON has no line breaks.
     text.append("event: ").append(kind).append("\ndata: ");
     return text.append(wire::encode(wire::format::json, data)).append("\n\n");
 }
@@ -39,7 +39,7 @@ class event_sink final : public feed_sink {
             co_return false;
         }
         std::string own = page->in(page_form::events).messages.front();
-        page.reset();  // for as long as the client takes, its own is what is held
+        page.reset();  // while the client reads, only its own text is held
         co_return co_await out_.write(std::move(own));
     }
     awaitable<bool> beat(const v1::Heartbeat& message) override {
@@ -57,7 +57,7 @@ class event_sink final : public feed_sink {
 };
 
 awaitable<void> stream(std::shared_ptr<following> f, net::body_stream& out) {
-    // Shared: it may be told when all else is gone.
+    // Shared: the callback may run after everything else is destroyed.
     out.tell_when_over([me = f->me] { me->wake(); });
     event_sink events(out, *f);
     std::string first(retry_line);
@@ -72,7 +72,7 @@ awaitable<http_response> stream_changes(feed_context& f, request_context& c) {
     if (auto* const answer = std::get_if<http_response>(&begun)) co_return std::move(*answer);
     http_response response;
     response.content_type = "text/event-stream";
-    response.headers.emplace_back("X-Accel-Buffering", "no");  // else nginx keeps events back
+    response.headers.emplace_back("X-Accel-Buffering", "no");  // otherwise nginx buffers events
     response.write_body = [f = std::get<std::shared_ptr<following>>(std::move(begun))](
                               net::body_stream& out) { return stream(f, out); };
     co_return response;

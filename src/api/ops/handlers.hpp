@@ -1,5 +1,5 @@
 #pragma once
-// What supervisors and monitoring ask.
+// Routes for supervisors and monitoring.
 
 #include "contexts.hpp"
 #include "request_context.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// schema/openapi.yaml, as it was when this was built.
+// Returns schema/openapi.yaml as of the build.
 
 #include <string_view>
 

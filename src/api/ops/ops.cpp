@@ -19,15 +19,15 @@ std::string_view reason_of(store_failure::kind reason) {
     case store_failure::kind::io_error: return "The disk cannot be written.";
     case store_failure::kind::read_only: return "The disk is read-only.";
     case store_failure::kind::corrupt:
-        return "The disk has other bytes than were written. What is sound is read; the server "
-               "looks again.";
-    default: return "Writes are refused.";
+        return "The disk returns data that differs from what was written. Reads of intact data "
+               "work; the server checks the disk again.";
+    default: return "The store rejects writes.";
     }
 }
 
 }  // namespace
 
-// Where to read on.
+// Links to the API's description.
 awaitable<http_response> show_api(ops_context&, request_context&) {
     http_response response = text(200, R"({"name":"Callsign","version":")" CALLSIGN_VERSION
                                        R"(","api":"/v1","openapi":"/openapi.yaml"})"
@@ -42,7 +42,7 @@ awaitable<http_response> show_openapi(ops_context&, request_context&) {
     co_return response;
 }
 
-// Alive is who can answer; the store is not asked.
+// A response is enough to be alive: the store is not queried.
 awaitable<http_response> show_alive(ops_context&, request_context&) {
     co_return text(200, "alive\n");
 }
@@ -58,8 +58,9 @@ awaitable<http_response> show_ready(ops_context& o, request_context& c) {
 
 awaitable<http_response> show_metrics(ops_context& o, request_context& c) {
     if (!o.hooks.metrics) {
-        co_return answer_problem(c, problems::no_such_path,
-                                 "They are shown elsewhere, or nowhere.");
+        co_return answer_problem(
+            c, problems::no_such_path,
+            "Metrics are on the listener of metrics.listen, if it is configured.");
     }
     http_response response = text(200, o.hooks.metrics());
     response.content_type = "text/plain; version=0.0.4";

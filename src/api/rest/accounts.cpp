@@ -1,4 +1,4 @@
-// An account, as it sees itself.
+// GET /v1/account.
 
 #include "answers.hpp"
 #include "handlers.hpp"

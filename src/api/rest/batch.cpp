@@ -1,5 +1,5 @@
-// Many creations or edits in one request, each with an outcome of its own. They are asked for
-// together, so that the engine takes them in few commits.
+// Many creations or edits in one request, each with its own outcome. They are submitted together,
+// so that the engine needs few commits.
 
 #include "handlers.hpp"
 #include "task_answers.hpp"
@@ -19,17 +19,17 @@ namespace asio = boost::asio;
 
 constexpr int items_max = 500;
 
-// Each may have some of its own, and spoils no other.
+// Each item may have several errors, which affect no other item.
 constexpr std::size_t faults_max = std::size_t{4} * items_max;
 
-// ---- faults, item by item ----
+// ---- errors by item ----
 
 struct batch_faults {
-    wire::faults of_all;                   // of the body, and of no item
-    std::vector<wire::faults> of_items{};  // by the names of the item's fields
+    wire::faults of_all;                   // of no single item
+    std::vector<wire::faults> of_items{};  // by field of the item
 };
 
-// "items[12].task.due" is item 12 and "due"; nullopt: it is of no item.
+// Returns 12 and "due" for "items[12].task.due"; nullopt: the path is of no item.
 std::optional<std::pair<std::size_t, std::string>> item_and_field(std::string_view path) {
     constexpr std::string_view before = "items[";
     if (!path.starts_with(before)) return std::nullopt;
@@ -45,8 +45,8 @@ std::optional<std::pair<std::size_t, std::string>> item_and_field(std::string_vi
     return std::pair(item, std::string(path));
 }
 
-// Reads the body; what is wrong with an item is its own affair, unless so much is wrong that not
-// all were read.
+// Reads the body and sorts errors by item. If there are so many that not all fields were read, the
+// whole body is rejected.
 template <class Message>
 batch_faults read_batch(const request_context& c, Message& message) {
     wire::faults found;
@@ -60,7 +60,7 @@ batch_faults read_batch(const request_context& c, Message& message) {
     const int count = message.items_size();
     if (count == 0 || count > items_max) {
         add_fault(found, {"items", count == 0 ? "required" : "too-long",
-                          "A batch has 1 to " + std::to_string(items_max) + " items."});
+                          "Must have 1 to " + std::to_string(items_max) + " items."});
     }
     sorted.of_items.resize(static_cast<std::size_t>(count));
     for (wire::field_fault& fault : found) {
@@ -75,10 +75,10 @@ batch_faults read_batch(const request_context& c, Message& message) {
     return sorted;
 }
 
-// ---- all at once ----
+// ---- concurrency ----
 
-// What `work` makes of 0, 1 ... begun in this order. An exception of one is thrown once all have
-// ended.
+// Runs `work` for 0, 1 ... concurrently, begun in this order. Returns the results, or throws an
+// exception of one after all have ended.
 template <class Result, class Work>
 awaitable<std::vector<Result>> each_of(std::size_t count, const Work& work) {
     const auto executor = co_await asio::this_coro::executor;
@@ -98,7 +98,7 @@ awaitable<std::vector<Result>> each_of(std::size_t count, const Work& work) {
 
 // ---- creations ----
 
-// The key itself, in a text: where it is in quotes, they are those of the header field.
+// Returns the key itself. Quotes in the text are those of the header field.
 std::string read_item_key(const std::string& text, wire::faults& found) {
     auto read = wire::parse_idempotency_key(text.empty() ? std::vector<std::string_view>{}
                                                          : std::vector<std::string_view>{text});
@@ -106,7 +106,8 @@ std::string read_item_key(const std::string& text, wire::faults& found) {
     if (const auto* malformed = std::get_if<wire::key_malformed>(&read)) {
         add_fault(found, {"idempotencyKey", "malformed", malformed->detail});
     } else {
-        add_fault(found, {"idempotencyKey", "required", "Each creation has a key of its own."});
+        add_fault(found,
+                  {"idempotencyKey", "required", "Must be given, and differ for each creation."});
     }
     return {};
 }
@@ -148,7 +149,7 @@ awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
 
 // ---- edits ----
 
-// Of each task; 500 of them are in memory together.
+// Maximum per task; 500 of them are in memory together.
 constexpr std::size_t shown_bytes_max = std::size_t{16} * 1024;
 
 awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const v1::TaskEdit& item,
@@ -157,7 +158,7 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
     const auto ref = parse_task_ref(item.ref());
     if (!ref) {
         add_fault(found, {"ref", item.ref().empty() ? "required" : "malformed",
-                          "A task is named by its UUID or its key, PREFIX-NUMBER."});
+                          "Must be a task's UUID or its key, such as SYN-42."});
     }
     wire::faults wrong;
     auto wanted = wire::to_domain(item.task(), wrong, r.key_attribute);

@@ -1,4 +1,4 @@
-// Devices of managed accounts. A new one's secret is in the answer and nowhere else.
+// Devices of managed accounts. A new device's secret is in the response and nowhere else.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -13,8 +13,8 @@ namespace {
 
 http_response answer_opaque(const request_context& c) {
     return answer_problem(c, problems::account_opaque,
-                          "An opaque account's devices share its client id and a secret that never "
-                          "comes here.");
+                          "The devices of an opaque account share its client ID and a secret that "
+                          "the server does not have.");
 }
 
 http_response answer_device_refusal(const request_context& c,
@@ -23,18 +23,18 @@ http_response answer_device_refusal(const request_context& c,
     if (std::holds_alternative<account_is_opaque>(refused)) return answer_opaque(c);
     if (std::holds_alternative<account_is_elsewhere>(refused)) {
         return answer_problem(c, problems::account_elsewhere,
-                              "Its Taskwarriors sync with that one.");
+                              "The account's replicas sync with the remote server.");
     }
     if (std::holds_alternative<name_taken>(refused)) {
-        return answer_problem(c, problems::name_taken,
-                              "Another device of the account has this name: revoke it, or take "
-                              "another one.");
+        return answer_problem(
+            c, problems::name_taken,
+            "Another device of the account has this name. Revoke it, or use another name.");
     }
     if (std::holds_alternative<client_id_taken>(refused)) {
-        return answer_problem(c, problems::client_id_taken, "Ask again: another one is drawn.");
+        return answer_problem(c, problems::client_id_taken,
+                              "The generated client ID is taken. Retry.");
     }
-    return answer_problem(c, problems::too_many_devices,
-                          "Revoke those that are not in use any more.");
+    return answer_problem(c, problems::too_many_devices, "Revoke unused devices.");
 }
 
 http_response answer_made(const rest_context& r, const request_context& c, const device& made,
@@ -50,7 +50,7 @@ http_response answer_made(const rest_context& r, const request_context& c, const
 }
 
 http_response answer_no_device(const request_context& c) {
-    return answer_problem(c, problems::device_not_found, "No device of the account has this id.");
+    return answer_problem(c, problems::device_not_found, "The account has no device with this ID.");
 }
 
 }  // namespace
@@ -89,7 +89,8 @@ awaitable<http_response> add_device(rest_context& r, request_context& c) {
 
 awaitable<http_response> revoke_device(rest_context& r, request_context& c) {
     const auto id = parse_integer(c.named());
-    if (!id) co_return answer_problem(c, problems::device_not_found, "A device's id is a number.");
+    if (!id)
+        co_return answer_problem(c, problems::device_not_found, "The device ID must be a number.");
     callsign::revoke_device command{c.owner(), device_id{*id}};
     actor by = c.by();
     const auto done = co_await r.engine.submit(std::move(command), std::move(by));

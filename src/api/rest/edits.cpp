@@ -1,4 +1,4 @@
-// Changes of tasks: PATCH, and DELETE, which sets a status or purges.
+// Changes tasks: PATCH, DELETE (which sets a status or purges), and actions.
 
 #include "handlers.hpp"
 #include "task_answers.hpp"
@@ -12,7 +12,7 @@ using boost::beast::http::field;
 
 // ---- If-Match ----
 
-// A field that comes twice is one list. nullopt: there is no condition.
+// A repeated field is one list. Returns nullopt without a condition.
 std::optional<std::vector<std::int64_t>> read_if_match(const http_request& request) {
     std::vector<std::string_view> values;
     const auto fields = request.equal_range(field::if_match);
@@ -23,9 +23,9 @@ std::optional<std::vector<std::int64_t>> read_if_match(const http_request& reque
     return matching_seqs(values);
 }
 
-// ---- what is to change ----
+// ---- changes ----
 
-// nullopt: `found` says why.
+// Returns nullopt if `found` has errors.
 std::optional<wire::decoded_edit> read_edit(const rest_context& r, const request_context& c,
                                             v1::EditTask& message, wire::faults& found) {
     if (!read_body(c, message, found)) return std::nullopt;
@@ -40,11 +40,11 @@ std::optional<bool> read_purge(const request_context& c, wire::faults& found) {
     const std::string_view text = asked.get("purge");
     if (text.empty() || text == "false") return false;
     if (text == "true") return true;
-    found.push_back({"purge", "invalid", "It is true or false."});
+    found.push_back({"purge", "invalid", "Must be true or false."});
     return std::nullopt;
 }
 
-// ---- answering ----
+// ---- responses ----
 
 awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
                                      const edit_task::answer& answer, const sent_refs& sent) {

@@ -1,5 +1,5 @@
 #pragma once
-// The REST API: tasks, and an account's own affairs. Each handler is: decode, one await, encode.
+// The REST API: tasks, and the account's own settings.
 
 #include "contexts.hpp"
 #include "request_context.hpp"
@@ -28,7 +28,7 @@ awaitable<http_response> create_key(rest_context& r, request_context& c);
 // slots.cpp
 awaitable<http_response> show_slot(rest_context& r, request_context& c);
 
-// Of the account, whether its own token asks or an operator's.
+// For an account, with its own token or an operator's.
 // accounts.cpp
 awaitable<http_response> show_account(rest_context& r, request_context& c);
 // series.cpp

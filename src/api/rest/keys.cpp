@@ -1,4 +1,4 @@
-// Keys of an opaque account's tasks, which the server cannot see.
+// Keys for tasks of opaque accounts, which the server cannot read.
 
 #include "handlers.hpp"
 #include "task_answers.hpp"
@@ -17,13 +17,14 @@ std::vector<std::string_view> idempotency_keys(const request_context& c) {
     return values;
 }
 
-// The uuid is what makes a retry one. Who sends the header all the same has to mean that.
+// The UUID identifies a retry. An Idempotency-Key, if sent, must be the same UUID.
 void check_key(const request_context& c, const uuid& id, wire::faults& found) {
     const auto read = wire::parse_idempotency_key(idempotency_keys(c));
     if (std::holds_alternative<wire::key_missing>(read)) return;
     const auto* const key = std::get_if<std::string>(&read);
     if (key != nullptr && parse_uuid(*key) == id) return;
-    add_fault(found, {"uuid", "invalid", "The Idempotency-Key of such a request is its uuid."});
+    add_fault(found, {"uuid", "invalid",
+                      "Must be the UUID in the Idempotency-Key header, if that is sent."});
 }
 
 give_key read_wanted(const request_context& c, wire::faults& found) {
@@ -32,11 +33,11 @@ give_key read_wanted(const request_context& c, wire::faults& found) {
     const auto id = parse_uuid(message.uuid());
     if (!id || *id == uuid{}) {
         const char* const code = message.uuid().empty() ? "required" : "malformed";
-        add_fault(found, {"uuid", code, "Name the task by its UUID."});
+        add_fault(found, {"uuid", code, "Must be the task's UUID."});
     } else {
         check_key(c, *id, found);
     }
-    // As in a creation: in any case.
+    // In any case, as in a creation.
     const std::string prefix = upper(message.prefix());
     if (!prefix.empty()) check_prefix(prefix, "A series", found);
     return {c.account(), id.value_or(uuid{}), prefix, message.project(), c.who.token};
@@ -59,18 +60,20 @@ awaitable<http_response> create_key(rest_context& r, request_context& c) {
             },
             [&](no_such_account) { return answer_no_account(c); },
             [&](give_key::not_opaque) {
-                return answer_problem(c, problems::account_managed,
-                                      "Its tasks get their keys when they are made.");
+                return answer_problem(
+                    c, problems::account_managed,
+                    "Tasks of a managed account get their keys when they are created.");
             },
             [&](unknown_series) {
                 return answer_faults(c, {{"prefix", std::string(problems::unknown_prefix.code),
-                                          "GET /v1/series lists them."}});
+                                          "GET /v1/series lists the series."}});
             },
             [&](const series_held& held) {
                 return answer_problem(c, problems::series_held, detail_of_held(held));
             },
             [&](series_archived) {
-                return answer_problem(c, problems::series_archived, "Name another one, or none.");
+                return answer_problem(c, problems::series_archived,
+                                      "Use the prefix of another series, or omit it.");
             },
         },
         *done);

@@ -1,4 +1,4 @@
-// GET /v1/tasks: filters, orders and pages (product.md section 7).
+// GET /v1/tasks: filters, orders and pages (docs/api.md, "Listing tasks").
 
 #include "base64url.hpp"
 #include "filter_parameters.hpp"
@@ -19,26 +19,26 @@ namespace {
 constexpr std::int64_t list_size_max = 500;
 constexpr std::int64_t list_size_usual = 50;
 
-// A page ends at this much, however few tasks that are.
+// A page ends at this size, however few tasks it has.
 constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
 
-// The first look is a short one, among others' quick questions; most pages need no more. Those that
-// follow look at what a step takes. A page that has found little by then is answered as it is, with
-// the token to go on from.
+// The first query is short, to run among other quick queries; most pages need no more. Later ones
+// take a step each. If a page has found little after all of them, it is returned as it is, with the
+// token to continue.
 constexpr std::size_t first_work_max = std::size_t{192} * 1024;
 constexpr int list_looks_max = 10;
 
-// ---- what is asked ----
+// ---- the request ----
 
 struct list_request {
     task_filter filter;
     task_order order;
     std::size_t size = list_size_usual;
     std::string token;  // of the page
-    std::string asked;  // all but that and the size, as a page's token remembers it
+    std::string asked;  // digest of the other parameters, for page tokens
 };
 
-// Reads the parameters of a list, one fault for each that is wrong.
+// Reads the parameters of a list. Adds an error for each invalid one.
 class list_reader {
   public:
     list_reader(const request_context& c, wire::faults& found)
@@ -67,7 +67,7 @@ class list_reader {
         if (text.empty()) return;
         f.changed_after = parse_integer(text);
         if (f.changed_after && *f.changed_after >= 0) return;
-        fault("changedAfter", "invalid", "It is the seq of a change: 0, 1, 2 ...");
+        fault("changedAfter", "invalid", "Must be the seq of a change: 0 or more.");
     }
 
     void read_order(task_order& order) {
@@ -78,9 +78,9 @@ class list_reader {
         if (const auto by = parse_task_sort(text)) {
             order.by = *by;
         } else {
-            fault("sort", "invalid",
-                  "A list is sorted by key, due, urgency, entry or modified, with a '-' before it "
-                  "for the other way round.");
+            fault(
+                "sort", "invalid",
+                "Must be key, due, urgency, entry or modified, after a '-' for descending order.");
         }
     }
 
@@ -91,11 +91,11 @@ class list_reader {
         if (wanted && *wanted >= 1 && *wanted <= list_size_max) {
             size = static_cast<std::size_t>(*wanted);
         } else {
-            fault("pageSize", "invalid", "A page has 1 to 500 tasks.");
+            fault("pageSize", "invalid", "Must be 1 to 500.");
         }
     }
 
-    // The same for the parameters in another order.
+    // Returns a digest that does not depend on the order of the parameters.
     std::string digest_of_question() const {
         std::vector<query::pair> pairs = asked_.pairs();
         std::erase_if(pairs, [](const query::pair& p) {
@@ -119,8 +119,8 @@ class list_reader {
 };
 
 // ---- page tokens ----
-// The question they go on with, and from where: a place in the order of keys, or in a list that was
-// put in order.
+// A token has the list's digest and where to continue: a place in the order of keys, or in an
+// ordered list that is kept.
 
 struct list_place {
     std::uint64_t list = 0;
@@ -138,7 +138,7 @@ std::string token_of(const list_request& wanted, const list_place& at) {
                         std::to_string(at.offset));
 }
 
-// nullopt: it is no token of this question.
+// Returns nullopt if the token is not of this list.
 std::optional<page_place> asked_place(const list_request& wanted) {
     if (wanted.token.empty()) return page_place{};
     const auto text = from_base64url(wanted.token);
@@ -166,11 +166,11 @@ struct task_page {
 using page_or_refusal = std::variant<task_page, refused>;
 
 refused unknown_prefix() {
-    return refused_for(wire::faults{
-        {"prefix", std::string(problems::unknown_prefix.code), "GET /v1/series lists them."}});
+    return refused_for(wire::faults{{"prefix", std::string(problems::unknown_prefix.code),
+                                     "GET /v1/series lists the series."}});
 }
 
-// A walk from the place on, look by look.
+// Reads on from `after`, query by query.
 awaitable<result<page_or_refusal>> page_by_key(rest_context& r, account_id account,
                                                const list_request& wanted, time_point now,
                                                std::optional<task_place> after) {
@@ -199,7 +199,7 @@ awaitable<result<page_or_refusal>> page_by_key(rest_context& r, account_id accou
     co_return page_or_refusal{std::move(page)};
 }
 
-// The next tasks of a list that is in order.
+// Returns the next tasks of an ordered list.
 awaitable<result<page_or_refusal>> page_of_list(rest_context& r, const list_request& wanted,
                                                 time_point now, jobs::ordered_lists::shared list,
                                                 std::size_t offset) {
@@ -230,8 +230,7 @@ awaitable<result<page_or_refusal>> first_page_in_order(rest_context& r, account_
     if (std::holds_alternative<unknown_series>(*made)) co_return page_or_refusal{unknown_prefix()};
     if (std::holds_alternative<jobs::ordered_lists::too_many>(*made)) {
         co_return page_or_refusal{refused{
-            problems::too_many_tasks,
-            "Narrow the list by project, tag, prefix or status, or take it in the order of keys."}};
+            problems::too_many_tasks, "Filter by project, tag, prefix or status, or sort by key."}};
     }
     auto list = std::get<jobs::ordered_lists::shared>(std::move(*made));
     co_return co_await page_of_list(r, wanted, now, std::move(list), 0);
@@ -242,7 +241,8 @@ awaitable<result<page_or_refusal>> next_page_in_order(rest_context& r, account_i
                                                       list_place at) {
     auto list = r.lists.find(account, at.list);
     if (!list) {
-        co_return page_or_refusal{refused{problems::page_token_expired, "Begin the list again."}};
+        co_return page_or_refusal{
+            refused{problems::page_token_expired, "Request the first page again."}};
     }
     co_return co_await page_of_list(r, wanted, now, std::move(list), at.offset);
 }
@@ -273,7 +273,8 @@ awaitable<http_response> list_tasks(rest_context& r, request_context& c) {
     const bool is_of_list = place && std::holds_alternative<list_place>(*place);
     const bool is_of_keys = place && std::holds_alternative<task_place>(*place);
     if (!place || (by_key ? is_of_list : is_of_keys)) {
-        add_fault(found, {"pageToken", "malformed", "No page of this list was answered with it."});
+        add_fault(found,
+                  {"pageToken", "malformed", "Must be the nextPageToken of a page of this list."});
     }
     if (!found.empty()) co_return answer_faults(c, found);
 

@@ -19,31 +19,30 @@ void check_project(const std::string& project, wire::faults& found) {
     const bool control = std::any_of(project.begin(), project.end(),
                                      [](unsigned char b) { return b < 0x20 || b == 0x7F; });
     if (project.size() > project_bytes_max) {
-        add_fault(found, {"project", "too-long", "A project has at most 255 bytes."});
+        add_fault(found, {"project", "too-long", "Must have at most 255 bytes."});
     } else if (control) {
-        add_fault(found, {"project", "malformed", "A project has no control characters."});
+        add_fault(found, {"project", "malformed", "Must not have control characters."});
     }
 }
 
 reset_policy read_reset(const std::string& text, wire::faults& found) {
     const auto policy = parse_reset_policy(text);
     if (!policy) {
-        add_fault(found,
-                  {"reset", "invalid", "Numbers are reset never, daily, monthly or yearly."});
+        add_fault(found, {"reset", "invalid", "Must be never, daily, monthly or yearly."});
     }
     return policy.value_or(reset_policy::never);
 }
 
 void check_time_zone(const std::string& name, wire::faults& found) {
     if (is_time_zone(name)) return;
-    add_fault(found, {"timeZone", "invalid",
-                      "This is no time zone that the server knows; they are called UTC or "
-                      "Europe/Berlin."});
+    add_fault(found,
+              {"timeZone", "invalid",
+               "Must be a time zone in the server's database, such as UTC or Europe/Berlin."});
 }
 
 void check_next(std::int64_t next, wire::faults& found) {
     if (next >= 1 && next <= number_max) return;
-    add_fault(found, {"next", "invalid", "Numbers are 1 to 999999999999."});
+    add_fault(found, {"next", "invalid", "Must be 1 to 999999999999."});
 }
 
 create_series read_series(const request_context& c, wire::faults& found) {
@@ -104,12 +103,12 @@ edit_series read_series_edit(const request_context& c, wire::faults& found) {
 
 http_response answer_prefix_taken(const request_context& c) {
     return answer_problem(c, problems::prefix_taken,
-                          "Another series of the account has it, or had it once.");
+                          "Another series of the account has this prefix, or had it before.");
 }
 
 http_response answer_project_taken(const request_context& c) {
     return answer_problem(c, problems::project_taken,
-                          "A project's tasks take their numbers in one series.");
+                          "Another series of the account has this project.");
 }
 
 http_response answer_in_use(const request_context& c, std::string_view why) {
@@ -144,7 +143,8 @@ awaitable<http_response> add_series(rest_context& r, request_context& c) {
             [&](prefix_taken) { return answer_prefix_taken(c); },
             [&](project_taken) { return answer_project_taken(c); },
             [&](create_series::too_many_series) {
-                return answer_problem(c, problems::too_many_series, "It may have 1000.");
+                return answer_problem(c, problems::too_many_series,
+                                      "An account has at most 1000 series.");
             },
             [&](no_such_account) { return answer_no_account(c); },
         },
@@ -163,33 +163,32 @@ awaitable<http_response> change_series(rest_context& r, request_context& c) {
         overloaded{
             [&](const series& s) { return answer_message(c, 200, wire::to_message(s)); },
             [&](no_such_series) {
-                return answer_problem(c, problems::unknown_prefix, "GET /v1/series lists them.");
+                return answer_problem(c, problems::unknown_prefix,
+                                      "GET /v1/series lists the series.");
             },
             [&](prefix_taken) { return answer_prefix_taken(c); },
             [&](project_taken) { return answer_project_taken(c); },
             [&](edit_series::reset_is_settled) {
                 return answer_in_use(c,
-                                     "It has given numbers: when it resets is settled. Make "
-                                     "another series.");
+                                     "The series has assigned numbers, so its reset cannot change. "
+                                     "Create another series.");
             },
             [&](edit_series::default_stays) {
                 return answer_in_use(c, "The account's default series cannot be archived.");
             },
             [&](const edit_series::next_too_low& wrong_next) {
-                return answer_in_use(c, "Its next number can be " +
+                return answer_in_use(c, "next must be at least " +
                                             std::to_string(wrong_next.least) +
-                                            " at the least: those before are given.");
+                                            ": lower numbers are already assigned.");
             },
             [&](edit_series::promises_no_gaps) {
-                return answer_in_use(c,
-                                     "It has given numbers and promises no gaps; allowsGaps is "
-                                     "how it would not.");
+                return answer_in_use(c, "next would skip numbers. Set allowsGaps to permit gaps.");
             },
             [&](edit_series::too_many_prefixes) {
-                return answer_problem(c, problems::too_many_prefixes,
-                                      "Their keys resolve for ever. It can have one of its own "
-                                      "again, or an operator can raise "
-                                      "accounts.former_prefixes_max.");
+                return answer_problem(
+                    c, problems::too_many_prefixes,
+                    "Keys with former prefixes stay valid. Use a former prefix of the series, or "
+                    "ask an operator to raise accounts.former_prefixes_max.");
             },
             [&](no_such_account) { return answer_no_account(c); },
         },

@@ -7,7 +7,7 @@
 namespace callsign::api {
 namespace {
 
-// nullopt: no task was ever answered with this.
+// Returns nullopt if the text is no ETag of a task.
 std::optional<std::int64_t> parse_etag(std::string_view text) {
     if (text.size() < 3 || text.front() != '"' || text.back() != '"') return std::nullopt;
     text = text.substr(1, text.size() - 2);
@@ -26,7 +26,7 @@ wire::field_fault reference_fault(std::string where, ref_fault why) {
     case ref_fault::task_deleted: return missing(problems::task_deleted);
     case ref_fault::is_itself: break;
     }
-    return {std::move(where), "invalid", "A task cannot depend on itself."};
+    return {std::move(where), "invalid", "Must not be the task itself."};
 }
 
 }  // namespace
@@ -54,19 +54,19 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
                                "Reserved at " + to_rfc3339(failed.reserved_at) + ", failed at " +
                                    to_rfc3339(failed.failed_at) + " (" +
                                    std::string(to_string(failed.reason)) +
-                                   "). This is definite: no task was made, none will be, and a "
-                                   "new key is safe."};
+                                   "). The failure is permanent: no task was created, and none "
+                                   "will be. Use a new key."};
             },
             [](key_conflict) -> outcome {
                 return refused{problems::key_reused,
-                               "Another payload came with this key before. A new creation needs a "
-                               "new key."};
+                               "The key was used with another payload. Use a new key."};
             },
             [](const series_held& held) -> outcome {
                 return refused{problems::series_held, detail_of_held(held)};
             },
             [](series_archived) -> outcome {
-                return refused{problems::series_archived, "Name another one, or none."};
+                return refused{problems::series_archived,
+                               "Use the prefix of another series, or omit it."};
             },
             [](unknown_series) -> outcome {
                 return refused_for(wire::faults{
@@ -81,20 +81,18 @@ std::variant<receipted, refused> outcome_of(const create_answer& answer, const s
                 return refused_for(faults_of_depends(sent, unmet));
             },
             [](in_progress) -> outcome {
-                return refused{
-                    problems::request_in_progress, "Ask again with the same key.", {}, true};
+                return refused{problems::request_in_progress, "Retry with the same key.", {}, true};
             },
             [](account_full) -> outcome { return full(); },
             [](const task_too_large&) -> outcome {
                 return refused{problems::task_too_large,
-                               "It would have more than " + std::string(largest_task) + "."};
+                               "The task would have more than " + std::string(largest_task) + "."};
             },
             [](const remote_halted& halted) -> outcome {
                 return refused{problems::remote_halted,
-                               "Its other server is at fault (" +
+                               "The remote account is halted (" +
                                    std::string(to_string(halted.why)) +
-                                   "), and nothing is sent there until its operator acts. Ask "
-                                   "again with the same key.",
+                                   ") until an operator resumes it. Retry with the same key.",
                                {},
                                true};
             },
@@ -114,7 +112,7 @@ std::variant<task, refused> outcome_of(const edit_task::answer& answer, const se
             },
             [](edit_task::changed_since) -> outcome {
                 return refused{problems::precondition_failed,
-                               "Read it again: its ETag is not among those of If-Match."};
+                               "The task's ETag does not match If-Match. Read the task again."};
             },
             [&](const task_not_valid& wrong) -> outcome {
                 wire::faults found;
@@ -124,9 +122,9 @@ std::variant<task, refused> outcome_of(const edit_task::answer& answer, const se
             [](account_full) -> outcome { return full(); },
             [](const task_too_large&) -> outcome {
                 return refused{problems::task_too_large,
-                               "It would have more than " + std::string(largest_task) + "."};
+                               "The task would have more than " + std::string(largest_task) + "."};
             },
-            // Nobody brings it there: the server has only just begun.
+            // The outbox, which delivers the edit, has not started yet.
             [](edit_task::elsewhere) -> outcome {
                 return refused_for(make_error_code(errc::remote_unavailable));
             },
@@ -173,23 +171,23 @@ http_response answer_task(const request_context& c, const task& t, std::string_v
 
 http_response answer_malformed_ref(const request_context& c) {
     return answer_problem(c, problems::malformed_task_ref,
-                          "A task is named by its UUID or its key, PREFIX-NUMBER.");
+                          "Use the task's UUID or its key, such as SYN-42.");
 }
 
 refused unresolved(ref_fault why) {
     if (why == ref_fault::unknown_prefix) {
-        return {problems::unknown_prefix, "GET /v1/series lists them."};
+        return {problems::unknown_prefix, "GET /v1/series lists the series."};
     }
     if (why == ref_fault::task_not_found) {
-        return {problems::task_not_found, "The account has no task of this name."};
+        return {problems::task_not_found, "The account has no task with this UUID or key."};
     }
     CALLSIGN_ASSERT(why == ref_fault::task_deleted);
-    return {problems::task_deleted, "Its key is never used again."};
+    return {problems::task_deleted, "The key of a deleted task is not assigned again."};
 }
 
 http_response answer_unseen(const request_context& c) {
     return answer_problem(c, problems::account_opaque,
-                          "Its tasks are made and read by its own clients alone.");
+                          "Only the account's own clients can read and write its tasks.");
 }
 
 }  // namespace callsign::api

@@ -6,11 +6,11 @@
 namespace callsign::api {
 namespace {
 
-// The longest a name in DNS may be, and a port.
+// The longest DNS name, and a port.
 constexpr std::size_t host_bytes_max = 253 + 6;
 
-// What names, addresses and ports are made of. Above all no line end, and nothing that a .taskrc
-// takes for a comment.
+// Returns whether the text consists of characters of names, addresses and ports: no line end, and
+// nothing that begins a comment in .taskrc.
 bool is_host(std::string_view text) {
     const auto allowed = [](unsigned char c) {
         return std::isalnum(c) != 0 ||

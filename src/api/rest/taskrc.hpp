@@ -1,23 +1,23 @@
 #pragma once
-// The lines a new device's .taskrc gets, ready to paste. Pure.
+// The .taskrc lines of a new device. Pure.
 
 #include <string>
 #include <string_view>
 
 namespace callsign::api {
 
-// Where the client that asks reaches this server: what it named in Host. Empty: `host` is no host
+// Returns this server's URL as the client reached it, by its Host field. Empty: `host` is no host
 // and port, and must not get into a file.
 std::string url_of_server(std::string_view host, bool tls);
 
 struct taskrc_values {
-    std::string url;  // empty: a word in its place that says what is missing
+    std::string url;  // empty: a placeholder is written
     std::string client_id;
     std::string encryption_secret;
-    std::string key_attribute;  // empty: the key is not shown
+    std::string key_attribute;  // empty: no lines for keys
 };
 
-// Each line with its end.
+// Returns lines with their line ends.
 std::string taskrc_of(const taskrc_values& values);
 
 }  // namespace callsign::api

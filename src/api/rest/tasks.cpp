@@ -22,11 +22,11 @@ key_or_refusal read_key_header(const request_context& c) {
         return answer_problem(c, problems::key_malformed, malformed->detail);
     }
     return answer_problem(c, problems::key_missing,
-                          "Send Idempotency-Key: \"KEY\", a new one for each creation and the same "
-                          "one for each retry of it.");
+                          "Send Idempotency-Key: \"KEY\", with a new key for each creation and the "
+                          "same key for its retries.");
 }
 
-// nullopt: `found` says why.
+// Returns nullopt if `found` has errors.
 std::optional<wire::decoded_create> read_create(const rest_context& r, const request_context& c,
                                                 wire::faults& found) {
     // One message for all requests keeps its memory; nothing is awaited while it is in use.
@@ -39,8 +39,8 @@ std::optional<wire::decoded_create> read_create(const rest_context& r, const req
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
 
-// The same bytes for every retry: all of it comes from the receipt. What differs is said in a
-// header field.
+// The body is made of the receipt alone, so that every retry gets the same bytes. Differences are
+// in a header field.
 http_response answer_receipt(const request_context& c, const receipted& given) {
     const receipt& r = given.receipt;
     auto response = answer_message(c, r.created ? 201 : 200, wire::to_message(r));
@@ -50,7 +50,7 @@ http_response answer_receipt(const request_context& c, const receipted& given) {
     return response;
 }
 
-// A decoded creation has its dependencies in an order of its own, so they are read again.
+// A decoded creation has its dependencies in another order, so they are read again.
 sent_refs sent_depends(const request_context& c) {
     v1::CreateTask message;
     wire::faults unread;

@@ -1,4 +1,4 @@
-// Tokens of accounts, and the operators' own.
+// Tokens of accounts and of operators.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -18,18 +18,18 @@ create_token read_token(const rest_context& r, const request_context& c, token_s
     check_name(command.name, "A token", found);
     const auto scope =
         message.scope().empty() ? std::optional(otherwise) : parse_token_scope(message.scope());
-    if (!scope) add_fault(found, {"scope", "invalid", "A scope is read, write or admin."});
+    if (!scope) add_fault(found, {"scope", "invalid", "Must be read, write or admin."});
     command.scope = scope.value_or(otherwise);
     if (message.has_expires_at()) {
         command.expires_at = wire::to_time_point(message.expires_at());
         if (*command.expires_at <= r.clock.now()) {
-            add_fault(found, {"expiresAt", "invalid", "It would have expired already."});
+            add_fault(found, {"expiresAt", "invalid", "Must be in the future."});
         }
     }
     return command;
 }
 
-// A new token, its secret in this answer and nowhere else.
+// Creates a token, whose secret is in this response and nowhere else.
 awaitable<http_response> create(rest_context& r, request_context& c, create_token command) {
     std::string secret = make_token(r.entropy);
     const seal::wiped afterwards(secret);
@@ -38,9 +38,9 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
     const auto made = co_await r.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
     if (std::holds_alternative<create_token::too_many_tokens>(*made)) {
-        co_return answer_problem(c, problems::too_many_tokens,
-                                 "Revoke those that are not in use any more, or ask an operator to "
-                                 "raise accounts.tokens_max.");
+        co_return answer_problem(
+            c, problems::too_many_tokens,
+            "Revoke unused tokens, or ask an operator to raise accounts.tokens_max.");
     }
     const auto* given = std::get_if<token>(&*made);
     if (given == nullptr) co_return answer_no_account(c);
@@ -49,7 +49,7 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
     co_return answer_secret(c, 201, message);
 }
 
-// `owner`: none, the operator's.
+// `owner`: none for operator tokens.
 awaitable<http_response> list(rest_context& r, request_context& c,
                               std::optional<account_ref> owner) {
     wire::faults wrong;
@@ -64,18 +64,19 @@ awaitable<http_response> list(rest_context& r, request_context& c,
     co_return answer_message(c, 200, message);
 }
 
-// Of `owner` alone, if given.
+// `owner`: if given, only this account's tokens.
 awaitable<http_response> revoke(rest_context& r, request_context& c,
                                 std::optional<account_id> owner) {
     const auto id = parse_integer(c.named());
-    if (!id) co_return answer_problem(c, problems::token_not_found, "A token's id is a number.");
+    if (!id)
+        co_return answer_problem(c, problems::token_not_found, "The token ID must be a number.");
     const revoke_token command{token_id{*id}, owner};
     actor by = c.by();
     const auto done = co_await r.engine.submit(command, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     const auto* revoked = std::get_if<token>(&*done);
     if (revoked == nullptr) {
-        co_return answer_problem(c, problems::token_not_found, "No token here has this id.");
+        co_return answer_problem(c, problems::token_not_found, "The token ID is unknown.");
     }
     co_return answer_message(c, 200, wire::to_message(*revoked));
 }
@@ -106,7 +107,7 @@ awaitable<http_response> add_operator_token(rest_context& r, request_context& c)
     wire::faults wrong;
     create_token command = read_token(r, c, token_scope::admin, wrong);
     if (command.scope != token_scope::admin) {
-        add_fault(wrong, {"scope", "invalid", "An operator's token has the scope admin."});
+        add_fault(wrong, {"scope", "invalid", "Must be admin for an operator token."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     co_return co_await create(r, c, std::move(command));

@@ -1,7 +1,7 @@
 #pragma once
-// Which account a client id opens, and with what key, remembered: so that a stranger's upload does
-// not take up the writer's time, a client's one counts on its own account, and a device's key is
-// opened once. What is remembered is what the store says: follow() keeps it so. Network executor.
+// Cache of accounts and keys by client ID. An anonymous client's upload then takes no time of the
+// writer, a known client's counts on its own account, and a device's key is decrypted once.
+// follow() keeps the cache equal to the store. Network executor.
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/strong_id.hpp>
@@ -27,10 +27,10 @@ struct known_client {
     bool revoked = false;
     bool closed = false;  // its account is not active
     std::optional<callsign::resync> resync{};
-    std::string account_name{};  // empty: what is here is not all yet, the store has the rest
+    std::string account_name{};  // empty: incomplete, the store has the rest
     std::string name{};          // empty: the client of an opaque account
-    // Of a managed account's device. None there: it does not open with the master key. Shared with
-    // the questions that seal with it on other threads.
+    // A managed account's device: its key. Null there: the master key does not decrypt it. Shared
+    // with jobs that encrypt with it on other threads.
     std::shared_ptr<const seal::key> key{};
 };
 
@@ -38,22 +38,22 @@ class known_clients {
   public:
     explicit known_clients(std::size_t clients_max) : clients_max_(clients_max) {}
 
-    // nullptr: not known here; the store may know it. Until the next call of another function.
+    // Returns nullptr if the client is not cached. Valid until another function is called.
     const known_client* find(const uuid& client) const {
         const auto found = clients_.find(client);
         return found == clients_.end() ? nullptr : &found->second;
     }
 
-    // Grows whenever something is forgotten: what was read from the store before that may be old.
+    // Grows with each removal: what was read from the store before may be outdated.
     std::uint64_t edition() const noexcept { return edition_; }
 
     void remember(const uuid& client, known_client known) {
-        // Starting anew costs each client one question, and nothing has to be kept in order.
+        // Clearing costs each client one query, and needs no order of entries.
         if (clients_.size() >= clients_max_) clients_.clear();
         clients_.insert_or_assign(client, std::move(known));
     }
 
-    // What has happened to the store.
+    // Applies an event.
     void follow(const event& happened) {
         if (const auto* made = std::get_if<events::account_created>(&happened)) {
             if (made->client_id) remember(*made->client_id, {.account = made->account});

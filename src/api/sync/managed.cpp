@@ -12,7 +12,7 @@ namespace callsign::api {
 namespace {
 
 http_response refuse_keyless() {
-    return refuse_sync(503, "the server's master key does not open this device's key",
+    return refuse_sync(503, "the server's master key does not decrypt this device's key",
                        "master-key");
 }
 
@@ -24,10 +24,9 @@ std::optional<http_response> refuse_client(const known_client& client) {
 
 http_response refuse_segment(const jobs::segment_fault& wrong) {
     if (!wrong.other_key) return refuse_sync(400, wrong.why, "malformed-segment");
-    return refuse_sync(403,
-                       "the segment does not open with this device's key: is "
-                       "sync.encryption_secret what the device was given?",
-                       "wrong-secret");
+    return refuse_sync(
+        403, "the segment cannot be decrypted with this device's key: check sync.encryption_secret",
+        "wrong-secret");
 }
 
 http_response answer_added(const callsign::add_version::added& added) {
@@ -42,36 +41,37 @@ http_response answer_added(const callsign::add_version::added& added) {
     return response;
 }
 
-// The next sync begins where the last one ended, and goes version by version.
+// The next sync begins where the last one ended, and pulls version by version.
 http_response answer_too_far() {
-    return refuse_for_now("too much has come since that version: sync again to fetch it first",
+    return refuse_for_now("too many changes since that version: sync again to receive them first",
                           "too-far-behind");
 }
 
-// A stock client ends a batch before the operation that would take it beyond this many bytes.
+// A stock client ends a batch before the operation that would exceed this many bytes.
 constexpr std::size_t batch_bytes_max = 1'000'000;
-// Behind a batch of less than this there is none, unless others' changes took away half of it.
+// After a smaller batch there is none, unless others' changes removed half of it.
 constexpr std::size_t large_batch_bytes = std::size_t{512} << 10;
-// Most operations are of fewer bytes, so that a batch that had no room for one more of this size
-// is followed by another, but for one in a thousand.
+// Most operations are smaller. A batch without space for one of this size is followed by another,
+// except for one in a thousand.
 constexpr std::size_t likely_operation_bytes = 1'024;
 
 sync_session::next_batch next_of(std::size_t body_bytes, std::size_t operations) {
     using next = sync_session::next_batch;
-    // Between two operations the body has a comma, which the client does not count.
+    // The body has commas between operations, which the client does not count.
     if (body_bytes + likely_operation_bytes > batch_bytes_max + operations) return next::likely;
     return body_bytes >= large_batch_bytes ? next::possible : next::none;
 }
 
 http_response answer_sync_again() {
     return refuse_for_now(
-        "others have changed tasks meanwhile: sync again to send this many changes", "sync-again");
+        "other clients changed tasks during this sync: sync again to send the remaining changes",
+        "sync-again");
 }
 
 http_response answer_unknown_parent() {
     return refuse_sync(410,
-                       "the account's history has no such version: this replica has synced "
-                       "with another server, or the server's data is older than it",
+                       "the account's history does not have this version: the replica has synced "
+                       "with another server, or this server's data is older than the replica",
                        "unknown-version");
 }
 
@@ -81,7 +81,7 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
                           [](const add::added& added) { return answer_added(added); },
                           [](add::unknown_parent) { return answer_unknown_parent(); },
                           [](add::missed_too_much) { return answer_too_far(); },
-                          // add_in_steps has read it.
+                          // Not returned by add_in_steps(), which reads what was missed.
                           [](add::needs_missed) { return answer_too_far(); },
                           [](account_full) { return refuse_full(); },
                           [](no_such_client) { return refuse_unknown_client(); },
@@ -93,7 +93,7 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
 http_response answer_merge(const merge_snapshot::answer& outcome) {
     return std::visit(overloaded{
                           [](const merge_snapshot::done&) { return answer_sync(200); },
-                          // Those of a managed account the server makes itself.
+                          // The server makes the snapshots of a managed account itself.
                           [](merge_snapshot::not_awaited) { return answer_sync(200); },
                           [](no_such_client) { return refuse_unknown_client(); },
                           [](device_revoked) { return refuse_revoked(); },
@@ -101,7 +101,7 @@ http_response answer_merge(const merge_snapshot::answer& outcome) {
                       outcome);
 }
 
-// What is inflated of a snapshot is paid for before it is: so many bytes for each that came.
+// Memory for the decompressed snapshot is reserved before: this factor times its size.
 constexpr std::size_t inflation_max = 32;
 
 }  // namespace
@@ -176,7 +176,7 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
         session.pulled(child->id, child->others(), child->from);
     }
     if (std::holds_alternative<find_child::awaits_snapshot>(*found)) {
-        co_return refuse_sync(409, "this device's snapshot was asked for, and has not come",
+        co_return refuse_sync(409, "this device's snapshot was requested but not received",
                               "snapshot-awaited");
     }
     if (const auto* const note = std::get_if<find_child::ahead>(&*found)) child = note;
@@ -224,7 +224,7 @@ awaitable<http_response> managed_snapshot(sync_context& s, request_context& c,
     const auto room = [&c](std::size_t bytes) { return c.request.reserve(bytes); };
     const auto found = co_await s.snapshots.of(client.account, room);
     if (!found) co_return fail_sync(c, found.error());
-    // Without one a client reads the chain from its beginning.
+    // Without a snapshot a client reads the chain from its first version.
     if (!*found) co_return answer_none("no snapshot");
     const jobs::server_snapshot& all = **found;
     if (!room(all.packed.size())) co_return fail_sync(c, errc::overloaded);

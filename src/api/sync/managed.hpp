@@ -1,6 +1,6 @@
 #pragma once
-// The sync routes for devices of managed accounts: what they send is opened with their key, what
-// they read is sealed with it (jobs/segments.hpp). Nobody is ever told of a conflict.
+// Sync routes for devices of managed accounts. Their requests are decrypted and their responses
+// encrypted with the device's key (jobs/segments.hpp). No device gets a version conflict.
 
 #include "sync_call.hpp"
 

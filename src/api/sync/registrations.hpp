@@ -1,6 +1,6 @@
 #pragma once
-// How many strangers get an account of their own, where registration is open: so many an hour, and
-// no more, whoever they are. Instants are those of a clock that is never set. Network executor.
+// Limits how many anonymous clients register per hour, all together, where registration is open.
+// Instants are those of a monotonic clock. Network executor.
 
 #include <callsign/base/time.hpp>
 
@@ -14,14 +14,14 @@ class registrations {
   public:
     explicit registrations(std::size_t hourly_max) : hourly_max_(hourly_max) {}
 
-    // Takes a place. A span: there is none, and one comes free then.
+    // Takes a place. If there is none, returns the time until one is free.
     std::optional<milliseconds> enter(milliseconds now) {
         while (!taken_.empty() && now - taken_.front() >= hour) taken_.pop_front();
         if (taken_.size() >= hourly_max_) return hour - (now - taken_.front());
         taken_.push_back(now);
         return std::nullopt;
     }
-    // It came to nothing.
+    // Frees the place of a registration that failed.
     void give_back() {
         if (!taken_.empty()) taken_.pop_back();
     }

@@ -23,7 +23,7 @@ awaitable<http_response> add_snapshot(sync_context& s, request_context& c) {
     if (!done) co_return fail_sync(c, done.error());
     if (std::holds_alternative<no_such_client>(*done)) co_return refuse_unknown_client();
     if (std::holds_alternative<account_full>(*done)) co_return refuse_full();
-    // One that was not kept is answered so too: the client did nothing wrong, it was only late.
+    // A snapshot that was not stored gets 200 too: the client was only late.
     co_return answer_sync(200);
 }
 

@@ -14,20 +14,20 @@ namespace {
 
 constexpr std::string_view client_field = "X-Client-Id";
 
-// The first of that name; nullopt: there is none.
+// Returns the first field of that name; nullopt: there is none.
 std::optional<std::string_view> first_of(const net::http_header& header, std::string_view name) {
     const auto [first, last] = header.equal_range({name.data(), name.size()});
     if (first == last) return std::nullopt;
     return std::string_view(first->value().data(), first->value().size());
 }
 
-// Up to the parameters, without the white space around it.
+// Returns the media type without parameters and white space.
 std::string_view media_type_of(const net::http_header& header) {
     const std::string_view type = first_of(header, "Content-Type").value_or("");
     return trimmed(type.substr(0, type.find(';')));
 }
 
-// Of a client's request to this route; empty: it has no body of its own.
+// Returns the media type of a client's body on this route; empty: it has no body.
 std::string_view type_of_body(const route& where) {
     if (where.takes == body::segment) return segment_type;
     if (where.takes == body::snapshot) return snapshot_type;
@@ -96,8 +96,8 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, reques
         tell(*known);
         co_return *known;
     }
-    // What was forgotten meanwhile may be just this. A client that is admitted has to be
-    // remembered: its body's limit goes by it.
+    // If a client was removed from the cache concurrently, it may be this one. An admitted client
+    // must be cached: its body's limit depends on it.
     for (;;) {
         const std::uint64_t edition = s.clients.edition();
         const auto found = co_await s.engine.ask(find_device{client});
@@ -120,7 +120,7 @@ awaitable<result<std::optional<known_client>>> client_of(sync_context& s, reques
     }
 }
 
-// Proxies and browsers must not answer in our place: a stale "up to date" breaks a client.
+// Proxies and browsers must not respond instead: a stale "up to date" breaks a client.
 http_response answer_sync(unsigned status) {
     http_response response;
     response.status = status;
@@ -165,11 +165,11 @@ http_response fail_sync(const request_context& c, const boost::system::error_cod
 }
 
 http_response refuse_crowded() {
-    return refuse_for_now("too many bodies are under way: ask again", problems::overloaded.code);
+    return refuse_for_now("too many requests in progress: retry", problems::overloaded.code);
 }
 
 http_response refuse_full() {
-    return refuse_sync(problems::account_full.status, "the account stores as much as it may",
+    return refuse_sync(problems::account_full.status, "the account's storage limit is reached",
                        problems::account_full.code);
 }
 
@@ -178,7 +178,8 @@ http_response refuse_closed() {
 }
 
 http_response answer_changed() {
-    return refuse_for_now("the account has just become managed", "account-changed");
+    return refuse_for_now("the account was converted to a managed account: retry",
+                          "account-changed");
 }
 
 void add_version_header(http_response& response, const uuid& version) {
@@ -193,7 +194,7 @@ awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
     if (!client) co_return net::admission{.refused = fail_sync(c, client.error())};
     if (!*client) {
-        // A stranger, who opens an account with a first version if that is allowed.
+        // An anonymous client, which registers with a first version if that is allowed.
         const bool may_open = s.options.open_registration && c.head.route->takes == body::segment;
         if (may_open) co_return net::admission{};
         co_return net::admission{.refused = refuse_unknown_client()};
@@ -207,11 +208,11 @@ awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
 net::body_limits sync_body_limits(const sync_context& s, std::size_t usual_bytes_max,
                                   std::size_t large_bytes_max, const route& where,
                                   const request_head& head) {
-    // Its handler says the same of a smaller one.
+    // The handler returns the same response to a smaller body.
     if (head.sync_refused) {
         return {.bytes_max = usual_bytes_max, .too_large = head.sync_refused};
     }
-    // Who was admitted is remembered, unless nobody knows him.
+    // Admitted clients are cached, unless they are unknown.
     const bool is_known = s.clients.find(head.sync.client) != nullptr;
     const bool may_be_large = is_known || s.options.open_registration;
     return {

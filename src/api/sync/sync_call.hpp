@@ -1,6 +1,6 @@
 #pragma once
-// What TaskChampion's clients send and understand: header fields, ids, and answers as the reference
-// server words them. Errors are plain text; its clients show the status and nothing else.
+// TaskChampion's protocol: header fields, IDs, and responses worded as the reference server's.
+// Errors are plain text; clients show the status only.
 
 #include "answers.hpp"
 #include "handlers.hpp"
@@ -18,51 +18,50 @@ namespace callsign::api {
 inline constexpr std::string_view segment_type = "application/vnd.taskchampion.history-segment";
 inline constexpr std::string_view snapshot_type = "application/vnd.taskchampion.snapshot";
 
-// The hyphenated form, also in braces or after "urn:uuid:", or 32 digits; either case.
+// Accepts the hyphenated form, also in braces or after "urn:uuid:", or 32 digits; either case.
 std::optional<uuid> parse_uuid_in_any_form(std::string_view text) noexcept;
 
-// Is this a path of the reference server's? There, a wrong method is a wrong path.
+// Returns whether this is a path of the reference server, where a wrong method is a wrong path.
 bool is_sync_path(std::string_view path) noexcept;
 
-// What a client says in path and header, looked at in the reference server's order: the path's id,
-// the content type (of a route that takes a body), the client id. A response: something is wrong
-// with them.
+// Reads what a client sends in path and header, in the reference server's order: the path's ID, the
+// content type (if the route has a body), the client ID. Returns a response if any is invalid.
 std::variant<sync_head, http_response> read_sync_head(const sync_options& options,
                                                       const route& where, std::string_view path_id,
                                                       const net::http_header& header);
 
-// What the request's client id opens; nullopt: nothing.
+// Returns the client with the request's client ID; nullopt: unknown.
 awaitable<result<std::optional<known_client>>> client_of(sync_context& s, request_context& c);
 
 http_response answer_sync(unsigned status);
 http_response answer_text(unsigned status, std::string_view text);
-// There is no such version or snapshot, which is how a sync ends.
+// 404: there is no such version or snapshot, which is how a sync ends.
 http_response answer_none(std::string_view what);
-// The log tells of each refusal as sync-refused, with this word; docs/operations.md has a row for
-// each ("When Taskwarrior complains").
+// Logged as sync-refused with `reason` (docs/operations.md, "Taskwarrior sync errors").
 http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason);
-// 503, to be tried again in a second.
+// 503 with a Retry-After of one second.
 http_response refuse_for_now(std::string_view why, std::string_view reason);
 http_response refuse_unknown_client();
-// Broken machinery; the status is the same as everywhere.
+// Internal errors, with the same status as on other routes.
 http_response fail_sync(const request_context& c, const boost::system::error_code& error);
 
-// There is no room for what the answer would hold: the client asks again.
+// No memory for the response is left: the client retries.
 http_response refuse_crowded();
 
-// The account has become managed while the request was on its way: the client asks again.
-// Its operator has disabled it.
+// The account is not active.
 http_response refuse_closed();
+// The account exceeds its storage limit.
 http_response refuse_full();
+// The account was converted to managed during the request: the client retries.
 http_response answer_changed();
 
 void add_version_header(http_response& response, const uuid& version);
 void add_parent_header(http_response& response, const uuid& parent);
 
-// Whether the body of a client's request may come.
+// Returns whether the body of a client's request may come.
 awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c);
 
-// How large the body of a client's request to this route may be, and what a larger one is told.
+// Returns the maximum size of a client's body on this route, and the response to a larger one.
 net::body_limits sync_body_limits(const sync_context& s, std::size_t usual_bytes_max,
                                   std::size_t large_bytes_max, const route& where,
                                   const request_head& head);

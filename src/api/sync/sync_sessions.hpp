@@ -1,6 +1,6 @@
 #pragma once
-// The syncs of managed accounts' devices, by client id (domain/sync_session.hpp).
-// Network executor.
+// Sync sessions of managed accounts' devices, by client ID (domain/sync_session.hpp). Network
+// executor.
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/base/time.hpp>
@@ -19,13 +19,13 @@ namespace api {
 
 class sync_sessions {
   public:
-    // A sync in progress has asked for something after that time since the server was started, or
-    // since the sessions were forgotten.
+    // A sync in progress makes its next request within this time after the start of the server, or
+    // after the sessions were cleared.
     static constexpr std::chrono::minutes resumed_within{5};
 
     sync_sessions(std::size_t devices_max, clock& clock);
 
-    // Until another is asked for.
+    // Valid until the next call.
     sync_session& of(const uuid& client);
 
   private:

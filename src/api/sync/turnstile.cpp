@@ -14,10 +14,10 @@
 namespace callsign::api {
 namespace {
 
-// A queue of replicas moves by one turn each; whoever has waited so many is answered all the same.
+// Each queued replica waits for one turn; after this many a request is answered anyway.
 constexpr int turns_waited_max = 20;
 
-// A place among those who wait, for as long as the waiting lasts, dropped frames included.
+// A place in the queue for as long as the wait lasts, even if the frame is destroyed.
 class place {
   public:
     place(std::vector<timer*>& queue, timer& mine) : queue_(queue), mine_(&mine) {
@@ -36,11 +36,11 @@ class place {
 
 struct turnstile::state {
     struct client_turn {
-        std::optional<milliseconds> until;  // the turn that is taken, or was
-        std::vector<visit*> sending;        // versions on their way
+        std::optional<milliseconds> until;  // end of the current or last turn
+        std::vector<visit*> sending;        // in-flight versions
         std::uint64_t accepted = 0;
         uuid latest{};  // the version accepted last
-        // Nobody but its sender knows of it yet, and he has not asked for what comes after it.
+        // Only its sender knows of `latest`, and has not requested its child yet.
         bool is_senders_alone = false;
         bool more_may_follow = false;
         int visits = 0;
@@ -71,7 +71,7 @@ struct turnstile::state {
         if (found == clients.end()) return;
         if (found->second.visits == 0 && !is_taken(found->second)) clients.erase(found);
     }
-    // Turns are all of one length, so they end in the order in which they were taken.
+    // All turns have the same length, so they end in the order in which they were taken.
     void forget_what_is_over() {
         while (!taken.empty() && left_until(taken.front().first).count() <= 0) {
             forget_if_idle(taken.front().second);
@@ -82,7 +82,7 @@ struct turnstile::state {
     callsign::clock& clock;
     milliseconds hold;
     std::unordered_map<uuid, client_turn, keyed_hash> clients;
-    std::deque<std::pair<milliseconds, uuid>> taken;  // until when, and whose
+    std::deque<std::pair<milliseconds, uuid>> taken;  // end of the turn, client ID
 };
 
 turnstile::turnstile(clock& clock, milliseconds hold)
@@ -124,7 +124,7 @@ void turnstile::visit::found(const uuid& parent, const uuid& version) {
         if (sender->parent_ == parent) sender->is_known_ = true;
     }
     if (!turn.is_senders_alone || version != turn.latest) return;
-    // From now on it may be either of them who asks for what comes after it.
+    // From now on either replica may request the child of that version.
     turn.is_senders_alone = false;
     state::release(turn);
 }
@@ -132,10 +132,10 @@ void turnstile::visit::found(const uuid& parent, const uuid& version) {
 boost::asio::awaitable<bool> turnstile::visit::may_say_up_to_date(const uuid& parent) {
     if (state_->hold.count() == 0) co_return true;
     auto& turn = state_->turn_of(client_);
-    if (turn.accepted != seen_) co_return false;  // one came while the chain was looked at
+    if (turn.accepted != seen_) co_return false;  // accepted while the chain was read
     if (turn.is_senders_alone && parent == turn.latest) {
         turn.is_senders_alone = false;
-        // What comes after several versions of one sync is more of them, or its end.
+        // After several versions of one sync comes another one, or the end.
         if (turn.more_may_follow) {
             state_->take(client_, turn);
         } else {
@@ -157,7 +157,7 @@ boost::asio::awaitable<bool> turnstile::visit::may_say_up_to_date(const uuid& pa
     const auto alarm = state_->clock.make_timer(executor);
     const milliseconds begun = state_->clock.elapsed();
     {
-        // The visit keeps the turn in the map, and its address outlives a rehash.
+        // The visit keeps the turn in the map, and the turn's address survives a rehash.
         const place in_line(turn.waiting, *alarm);
         co_await alarm->wait(span);
     }
@@ -177,8 +177,8 @@ void turnstile::visit::accepted(const uuid& version, bool more_may_follow) {
     turn.latest = version;
     turn.is_senders_alone = !is_known_;
     turn.more_may_follow = more_may_follow;
-    // It is what the others wait for. They get it when its sender has come to his end, so that he
-    // is known by what he asks for; or a turn later, if he never does.
+    // The other replicas wait for this version. They receive it once its sender has reached the
+    // end, so that the sender is known by its request; or a turn later, if it never does.
     if (is_known_ || state_->hold.count() == 0) {
         state::release(turn);
     } else {

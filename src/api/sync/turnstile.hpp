@@ -1,19 +1,15 @@
 #pragma once
-// Makes conflicts rare between replicas that share a client id. A stock client that is answered 409
-// can go wrong for good, and it is answered so when two replicas are told "up to date" at the same
-// moment and both send a version.
+// Reduces version conflicts between replicas that share a client ID. After a 409 response a stock
+// client can diverge permanently; a 409 occurs when two replicas receive "up to date" at the same
+// time and both add a version.
 //
-// So whoever is told "up to date" takes the turn of its client id for a short while; others that
-// have come to the end of the chain wait until the version that is likely to follow has come, or
-// the turn has had its time, and then look again. One of them takes no turn: who has just sent a
-// version asks once more, for the child of that version, and that is the end of its sync. Nobody
-// else can ask for that child before he was given the version itself.
+// A replica that receives "up to date" takes the client ID's turn for `hold`. Other replicas at the
+// end of the chain wait until the expected version has been added or the turn has expired, then
+// read again. A replica that has just added a version ends its sync by requesting the child of that
+// version; this request takes no turn. No other replica can send this request before it has
+// received the version. Connections do not identify replicas: proxies pool them.
 //
-// Replicas are told apart by what they ask for alone: connections say nothing, since proxies share
-// them out or close each.
-//
-// It only ever delays an answer, and by no more than patience(): what is right is decided by the
-// rule. Threads: the network executor.
+// Only delays responses, by at most patience(); add_sealed_version decides. Network executor.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -31,20 +27,20 @@ namespace callsign::api {
 
 class turnstile {
   public:
-    // `hold`: how long a turn lasts. Zero: there are none.
+    // `hold`: the length of a turn; zero: no turns.
     turnstile(clock& clock, milliseconds hold);
     ~turnstile();
     turnstile(const turnstile&) = delete;
     turnstile& operator=(const turnstile&) = delete;
 
     class visit;
-    // One request; lives in its handler's frame.
+    // Visit of one request; lives in its handler's frame.
     visit enter(const uuid& client);
 
-    // The longest that one answer is delayed, but for what the store takes.
+    // Returns the longest delay of one response, without the store's time.
     milliseconds patience() const noexcept;
 
-    // Client ids with a request under way, or with a turn that was taken less than two turns ago.
+    // Counts client IDs with a request in progress, or a turn taken less than two turns ago.
     std::size_t size() const noexcept;
 
   private:
@@ -62,21 +58,21 @@ class turnstile::visit {
 
     // ---- a request for the next version ----
 
-    // Before the chain is looked at.
+    // Called before the chain is read.
     void look();
-    // What comes after `parent` is this one, and will be answered.
+    // The child of `parent` is `version`, and will be sent.
     void found(const uuid& parent, const uuid& version);
-    // Nothing comes after `parent`. True: say so, the turn is taken if it is due. False: look
-    // again.
+    // `parent` has no child. Returns true: respond so, the turn is taken if necessary. Returns
+    // false: read again.
     boost::asio::awaitable<bool> may_say_up_to_date(const uuid& parent);
 
     // ---- a version ----
 
-    // One that comes after `parent` is on its way: a turn does not end before its outcome is known,
-    // or the visit over.
+    // A child of `parent` is in flight: a turn does not end before its outcome is known, or the
+    // visit ends.
     void sending(const uuid& parent);
-    // It is in the chain, under this id. `more_may_follow`: it may be one of several that a client
-    // sends in one sync.
+    // The version is in the chain, with this ID. `more_may_follow`: it may be one of several in one
+    // sync.
     void accepted(const uuid& version, bool more_may_follow);
 
   private:
@@ -84,11 +80,11 @@ class turnstile::visit {
 
     std::shared_ptr<state> state_;
     const uuid client_;
-    std::uint64_t seen_ = 0;  // versions that had been accepted when the chain was looked at
+    std::uint64_t seen_ = 0;  // versions accepted when the chain was read
     milliseconds waited_{0};
     bool sending_ = false;
-    uuid parent_{};          // of what is on its way
-    bool is_known_ = false;  // to others too: it was in the chain before its outcome came here
+    uuid parent_{};          // of the in-flight version
+    bool is_known_ = false;  // others received it before its outcome arrived here
 };
 
 }  // namespace callsign::api

@@ -27,7 +27,7 @@ http_response answer_added_sealed(const sync_context& s, const add_sealed_versio
     return response;
 }
 
-// Somebody else may have made the account meanwhile; to count one too many does no harm.
+// Another request may have created the account; counting one too many does no harm.
 bool added_to(const result<add_sealed_version::answer>& done) {
     return done && std::holds_alternative<add_sealed_version::added>(*done);
 }
@@ -46,7 +46,7 @@ http_response answer_conflict(const add_sealed_version::expected_parent& expecte
     return response;
 }
 
-// ---- the next one ----
+// ---- reading ----
 
 http_response answer_child(sealed_version child) {
     http_response response = answer_sync(200);
@@ -57,10 +57,9 @@ http_response answer_child(sealed_version child) {
     return response;
 }
 
-// ---- of an opaque account ----
+// ---- opaque accounts ----
 
-// A client sends what it has in batches of about 1 MB: after one as large as this there may be
-// another.
+// A client sends batches of about 1 MB: after one as large as this another may follow.
 constexpr std::size_t full_batch_bytes = 500'000;
 
 awaitable<http_response> add_sealed(sync_context& s, request_context& c, account_id account) {
@@ -104,7 +103,7 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
             co_return answer_child(std::move(*child));
         }
         if (const auto* large = std::get_if<find_sealed_child::too_large>(&*found)) {
-            // Now its size is known, it is asked for as what it is.
+            // Its size is known now, and the query is charged for it.
             bytes_max = large->bytes;
             continue;
         }

@@ -1,5 +1,5 @@
 #pragma once
-// The files of src/web, as they were when this was built.
+// The files of src/web as of the build.
 
 #include <span>
 #include <string_view>
@@ -11,14 +11,14 @@ struct web_file {
     std::string_view content_type;
     std::string_view hash;  // of its bytes
     std::string_view bytes;
-    std::string_view gzip;  // the same, packed
+    std::string_view gzip;  // compressed
 };
 
-// The page itself, which names all others.
+// Returns the page itself, which names all others.
 const web_file& web_page() noexcept;
-// What it consists of, at /assets/VERSION/NAME.
+// Returns the files of the page, at /assets/VERSION/NAME.
 std::span<const web_file> web_assets() noexcept;
-// Another one whenever one of them is another: what a browser has kept of it stays right for ever.
+// Changes whenever one of the files does, so that browsers may cache them for ever.
 std::string_view web_version() noexcept;
 
 }  // namespace callsign::api

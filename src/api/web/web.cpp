@@ -12,18 +12,18 @@ namespace {
 
 using boost::beast::http::field;
 
-// What a page of ours may do, which is what it does: files and answers of this server alone, no
-// script or style but from its files, and HTML from lit-html's own templates alone.
+// The page may use files and responses of this server only, scripts and styles only from files, and
+// HTML only from lit-html's own templates.
 constexpr const char* content_security_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types lit-html";
 
-// The page is asked for again each time; what it names has its version in the address.
+// The page is revalidated each time; the files that it names have their version in the address.
 constexpr const char* ask_again = "no-cache";
 constexpr const char* keep_for_ever = "public, max-age=31536000, immutable";
 
-// Weak comparison, as RFC 9110 asks for here; entity tags of ours are in quotes and in no other.
+// Weak comparison (RFC 9110). An entity tag of this server, with its quotes, is in no other.
 bool is_known(const request_context& c, std::string_view etag) {
     const std::string known = list_of(c.request, field::if_none_match);
     return known == "*" || known.find(etag) != std::string::npos;
@@ -53,15 +53,15 @@ http_response answer_file(const request_context& c, const web_file& file, const 
 http_response answer_product() {
     http_response response;
     response.content_type = "text/plain; charset=utf-8";
-    // Programs look for how the reference server begins this line.
+    // Programs look for the beginning of this line, which is the reference server's.
     response.body = "TaskChampion sync server v" CALLSIGN_VERSION
-                    " (Callsign: every task has a number people can say)\n";
+                    " (Callsign: every task has a short key such as SYN-42)\n";
     response.headers = {{"Cache-Control", "no-store, max-age=0"}, {"Vary", "Accept"}};
     return response;
 }
 
 http_response answer_no_file(const request_context& c) {
-    return answer_problem(c, problems::no_such_path, "See the documentation for what there is.");
+    return answer_problem(c, problems::no_such_path, "GET /openapi.yaml describes all paths.");
 }
 
 }  // namespace

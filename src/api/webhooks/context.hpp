@@ -1,5 +1,5 @@
 #pragma once
-// What the handlers of webhooks are given to answer with. They outlive every request.
+// Context of the webhooks' handlers. Outlives every request.
 
 #include "../feed/context.hpp"
 
@@ -13,9 +13,9 @@ struct webhook_context {
     callsign::engine& engine;
     callsign::clock& clock;
     callsign::entropy& entropy;
-    const seal::key_ring* master;  // none: no secret can be kept
+    const seal::key_ring* master;  // null: secrets cannot be stored
     const webhook_options& options;
-    net::outgoing* const& calls;  // none: nothing is posted yet
+    net::outgoing* const& calls;  // null: deliveries have not started
 };
 
 }  // namespace callsign::api

@@ -24,33 +24,33 @@ namespace asio = boost::asio;
 
 namespace {
 
-// When the store or the server is at its limit.
+// Pause while the store or the server is overloaded.
 constexpr milliseconds overloaded_pause{1'000};
-// Fewer than there are threads for them: names that nobody answers for hold up their own account.
-// Accounts that have such names have half of the threads.
+// Fewer than there are threads: names without a response delay their own account only. Accounts
+// with slow names share half of the threads.
 constexpr std::size_t account_lookups_at_once = 1;
 constexpr std::size_t slow_lookups_part = 2;
 constexpr milliseconds slow_lookup{500};
 constexpr milliseconds slow_lookup_remembered{std::chrono::minutes{5}};
 constexpr std::int64_t load_rows = 256;
-// Versions without a change for it, after which its place is made durable all the same: a restart
-// looks at no more than so many again.
+// Number of versions without a change for a webhook, after which its place is made durable: a
+// restart reads at most these again.
 constexpr std::int64_t unsaved_seqs_max = 1'000;
-// After this without another change it is made durable, too.
+// Time without another change, after which the place is made durable too.
 constexpr milliseconds look_wait_max{30'000};
 
-// Why there was no answer, for its owner to read.
+// Returns why there was no response, for the webhook's owner.
 std::string text_of(const net::http_failure& failure) {
-    if (failure.timed_out()) return "no answer in time";
-    // Nothing of what names there are where the server is.
+    if (failure.timed_out()) return "no response within the timeout";
+    // Does not reveal which names exist in the server's network.
     const bool is_unknown = failure.error.category() == asio::error::get_netdb_category() ||
                             failure.error.category() == asio::error::get_addrinfo_category() ||
                             failure.error == asio::error::access_denied;
-    if (is_unknown) return "it has no address that may be called";
+    if (is_unknown) return "the host has no permitted address";
     return failure.error.message();
 }
 
-// Of a delivery. Seqs alone are given again after a restore.
+// Returns the ID of a delivery, with marks, because seqs are assigned again after a restore.
 std::string id_of(const uuid& webhook, const task_change& first, const task_change& last) {
     return to_string(webhook) + "_" + cursor_text(first.place, first.mark) + "_" +
            cursor_text(last.place, last.mark);
@@ -66,25 +66,25 @@ struct deliverer::hook {
     account_id account;
     callsign::uuid uuid{};
 
-    // What is read of it before it begins, and when its owner has changed it.
+    // The row is to be read: at the beginning, and after a change by its owner.
     bool is_stale = true;
     bool is_gone = false;
     webhook row{};  // its place may be ahead of the durable one
     std::optional<net::outgoing_url> url{};
     std::optional<task_filter> filter{};
     std::optional<seal::secret_bytes> secret{};
-    bool has_faults = false;  // its URL or its filter are none any more
+    bool has_faults = false;  // its URL or filter is no longer valid
 
-    std::int64_t heard = 0;  // the account has come to this seq, as far as was heard
+    std::int64_t heard = 0;  // the account's highest announced seq
     feed_place saved{};      // the durable place
-    // Of an attempt that failed: the next one is about as many changes, so that it is the same.
+    // Changes in the failed attempt: the next one has as many, so that it is the same.
     std::optional<std::size_t> again{};
-    milliseconds asked_pause{0};  // by its server
+    milliseconds asked_pause{0};  // Retry-After of the receiver
 
-    // While it runs.
+    // Only while it runs.
     bool is_running = false;
-    bool is_resting = false;          // it has everything, and its place is not durable yet
-    std::optional<wakeup> changed{};  // by its owner, or the server stops
+    bool is_resting = false;          // up to date, but its place is not durable
+    std::optional<wakeup> changed{};  // notified by an edit, and at shutdown
     asio::cancellation_signal cut{};
 };
 
@@ -139,7 +139,7 @@ void deliverer::follow(const event& happened) {
     }
 }
 
-// It may be a new one.
+// Adds the webhook if it is new.
 void deliverer::wake(account_id account, const uuid& id) {
     auto& h = hooks_[id];
     if (!h) {
@@ -162,7 +162,7 @@ asio::awaitable<void> deliverer::stop() {
     all_ended_ = clock_.make_timer(executor_);
     calls_->stop();
     if (load_pause_) load_pause_->cancel();
-    // What it ends may end at once, and with it its place here.
+    // A cancelled coroutine may end at once and remove its hook from the map.
     std::vector<std::shared_ptr<hook>> all;
     for (const auto& [id, h] : hooks_) all.push_back(h);
     for (const auto& h : all) {
@@ -177,7 +177,7 @@ void deliverer::ended() {
     if (--under_way_ == 0 && all_ended_) all_ended_->cancel();
 }
 
-// ---- which there are ----
+// ---- loading ----
 
 asio::awaitable<void> deliverer::load_again_and_again() {
     load_pause_ = clock_.make_timer(executor_);
@@ -188,7 +188,7 @@ asio::awaitable<void> deliverer::load_again_and_again() {
             co_await load_pause_->wait(overloaded_pause);
             continue;
         }
-        // What was read may be changed by now: each is read again when its turn comes.
+        // Rows may change before their turn, and are read again then.
         for (const webhook& w : *some) wake(w.account, w.uuid);
         if (std::ssize(*some) < load_rows) co_return;
         after = some->back().id;
@@ -199,12 +199,12 @@ void deliverer::begin(const std::shared_ptr<hook>& h) {
     h->is_running = true;
     h->changed.emplace(clock_, executor_);
     ++under_way_;
-    // Shared: its owner may remove it meanwhile.
+    // Shared: the webhook may be removed concurrently.
     const auto done = [this, h](const std::exception_ptr& e) {
         h->is_running = false;
         h->changed.reset();
         if (h->is_gone) forget(*h);
-        // It ends alone, until the account's next change.
+        // Only this webhook stops, until the account's next change.
         if (e) ++counts_.failed;
         ended();
     };
@@ -218,11 +218,11 @@ void deliverer::forget(const hook& h) {
     hooks_.erase(h.uuid);
 }
 
-// ---- one of them ----
+// ---- one webhook ----
 
-// Until it has everything, its owner stops it, or the server does.
+// Runs until the webhook is up to date, its owner disables it, or the server stops.
 asio::awaitable<void> deliverer::run(std::shared_ptr<hook> h) {
-    // What is cut off says so itself; nothing may be left half done for it.
+    // Cancelled operations return errors; an exception could leave a step half done.
     co_await asio::this_coro::throw_if_cancelled(false);
     while (!stopped_) {
         const auto looked = h->changed->now();
@@ -248,7 +248,7 @@ asio::awaitable<void> deliverer::run(std::shared_ptr<hook> h) {
     }
 }
 
-// False: it cannot be read now.
+// Returns false if it cannot be read now.
 asio::awaitable<bool> deliverer::reload(hook& h) {
     h.is_stale = false;
     const find_webhook question{h.account, h.uuid};
@@ -290,7 +290,7 @@ asio::awaitable<deliverer::step> deliverer::deliver_next(hook& h) {
         if (h.is_stale) {
             const bool is_read = co_await reload(h);
             if (!is_read) co_return step::busy;
-            if (h.is_stale) co_return step::go_on;  // again, by now
+            if (h.is_stale) co_return step::go_on;  // changed again since
         }
         if (h.is_gone || h.row.disabled || h.row.is_closed) co_return step::over;
         auto [next, said] = co_await read_and_post(h);
@@ -300,13 +300,13 @@ asio::awaitable<deliverer::step> deliverer::deliver_next(hook& h) {
     co_return co_await settle(h, std::move(*command));
 }
 
-// Where it has come to without a change for it.
+// Makes the place durable that was reached without a change for the webhook.
 asio::awaitable<void> deliverer::save(hook& h) {
     settle_delivery command = settling(h);
     co_await settle(h, std::move(command));
 }
 
-// As far as it has come.
+// Returns the command that records the webhook's place.
 settle_delivery deliverer::settling(const hook& h) const {
     return {.account = h.account,
             .uuid = h.uuid,
@@ -315,7 +315,7 @@ settle_delivery deliverer::settling(const hook& h) const {
             .failures_max = options_.failures_max};
 }
 
-// What there is to be made durable of it; none: nothing.
+// Returns the next step, and what is to be made durable, if anything.
 asio::awaitable<std::pair<deliverer::step, std::optional<settle_delivery>>>
 deliverer::read_and_post(hook& h) {
     using outcome = std::pair<step, std::optional<settle_delivery>>;
@@ -329,7 +329,7 @@ deliverer::read_and_post(hook& h) {
                           .limit = h.again.value_or(options_.changes_max),
                           .filter = h.filter,
                           .now = clock_.now(),
-                          // To see how tasks stood takes more the longer ago that is.
+                          // States of tasks take more work to read the older they are.
                           .work_max = h.again ? step_work_max : first_look_work_max};
     if (!h.row.mark.empty()) question.mark = h.row.mark;
     auto read = co_await engine_.ask(std::move(question));
@@ -353,7 +353,7 @@ deliverer::read_and_post(hook& h) {
                                 std::move(held));
         co_return outcome(step::go_on, std::move(command));
     }
-    // Nothing of it is for this one.
+    // No change is for this webhook.
     const webhook_start reached = place_behind(*part);
     h.row.after = reached.after;
     h.row.mark = reached.mark;
@@ -369,7 +369,7 @@ asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery comman
     webhook_delivery attempt{.id = id_of(h.uuid, part.changes.front(), part.changes.back()),
                              .at = clock_.now(),
                              .changes = std::ssize(part.changes)};
-    // Behind what it is about there may be more that is not for this one.
+    // May be after changes that are not for this webhook.
     const webhook_start reached = place_behind(part);
     h.again = part.changes.size();
     part.changes.clear();
@@ -379,7 +379,7 @@ asio::awaitable<settle_delivery> deliverer::post(hook& h, settle_delivery comman
     const milliseconds begun = clock_.elapsed();
     h.asked_pause = milliseconds{0};
     if (!h.secret) {
-        attempt.error = "the server cannot open the secret: its master key is missing, or another";
+        attempt.error = "the server cannot decrypt the secret: the master key is missing or wrong";
     } else {
         call.headers = headers_of(h, attempt.id, call.body);
         net::outgoing_url url = *h.url;
@@ -434,10 +434,10 @@ net::http_field_list deliverer::headers_of(const hook& h, const std::string& id,
             {"webhook-signature", seal::webhook_signature(h.secret->bytes(), id, seconds, body)}};
 }
 
-// Its place is durable before anything more is posted.
+// Makes the place durable before anything more is posted.
 asio::awaitable<deliverer::step> deliverer::settle(hook& h, settle_delivery command) {
     const bool was_cut = stopped_ && command.attempt && !command.attempt->delivered;
-    if (was_cut) co_return step::done;  // that is no fault of its server's
+    if (was_cut) co_return step::done;  // cut off by the shutdown, not by the receiver
     for (;;) {
         const auto looked = h.changed->now();
         auto done = co_await engine_.submit(command);
@@ -460,7 +460,7 @@ asio::awaitable<deliverer::step> deliverer::settle(hook& h, settle_delivery comm
     }
 }
 
-// Doubling, and a tenth more or less, so that those that failed together do not come together.
+// Exponential back-off with a jitter of a tenth, so that webhooks do not retry together.
 milliseconds deliverer::pause_after(const hook& h) {
     milliseconds pause = options_.retry_min;
     for (std::int64_t n = 1; n < h.row.failures && pause < options_.retry_max; ++n) pause *= 2;

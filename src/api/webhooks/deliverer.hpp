@@ -1,10 +1,9 @@
 #pragma once
-// Brings the feed to webhooks. Each has one delivery under way at most, in the order of its
-// changes: what is read after its place is posted, and its place moves once that is answered 2xx
-// and the move is durable. So nothing is left out, and what was posted when the server died is
-// posted again.
+// Delivers the feed to webhooks. Each has at most one delivery in progress, in the order of its
+// changes: those after its place are posted, and its place moves once the response is 2xx and the
+// move is durable. So none is left out, and an interrupted delivery is posted again.
 //
-// A webhook that has everything is a row in memory. Network executor.
+// A webhook that is up to date is a row in memory. Network executor.
 
 #include "turns.hpp"
 
@@ -31,25 +30,25 @@ namespace callsign::api {
 
 class deliverer {
   public:
-    // `master`: what secrets are sealed under; none: nothing is posted.
+    // `master`: decrypts the secrets; null: nothing is posted.
     deliverer(engine& engine, clock& clock, entropy& entropy, const webhook_options& options,
               const seal::key_ring* master, const std::string& key_attribute);
     ~deliverer();
 
-    // What posts, and what its bodies are charged to. From then on webhooks are brought up to date.
+    // `calls` posts, `bodies` is charged for its bodies. Webhooks are delivered from then on.
     void start(net::outgoing& calls, std::shared_ptr<net::body_budget> bodies,
                const boost::asio::any_io_executor& executor);
     void follow(const event& happened);
-    // Nothing more is begun, and what is under way is cut off. Returns when nothing is.
+    // Begins nothing more, and cancels what is in progress. Returns when nothing is.
     boost::asio::awaitable<void> stop();
 
     const delivery_counts& counts() const noexcept { return counts_; }
-    // None: it was not started.
+    // Returns null before start().
     net::outgoing* const& calls() const noexcept { return calls_; }
 
   private:
     struct hook;
-    // over: it is disabled, or gone.
+    // over: disabled, or removed.
     enum class step { go_on, done, busy, failed, over };
 
     void wake(account_id account, const uuid& id);
@@ -90,7 +89,7 @@ class deliverer {
     std::map<uuid, std::shared_ptr<hook>> hooks_;
     std::unordered_map<account_id, std::vector<std::shared_ptr<hook>>> of_accounts_;
     delivery_counts counts_;
-    std::size_t under_way_ = 0;  // coroutines
+    std::size_t under_way_ = 0;  // running coroutines
     bool stopped_ = false;
     std::unique_ptr<timer> load_pause_;
     std::unique_ptr<timer> all_ended_;

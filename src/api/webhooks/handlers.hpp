@@ -1,5 +1,5 @@
 #pragma once
-// Webhooks of an account: made, shown, edited, removed.
+// Webhooks of an account: created, shown, edited, removed.
 
 #include "../request_context.hpp"
 #include "context.hpp"

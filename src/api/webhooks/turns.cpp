@@ -24,7 +24,7 @@ struct turns::state {
         return under_way < options.at_once && of(account) < options.account_at_once &&
                (!is_slow(account) || slow_under_way < options.slow_at_once);
     }
-    // Whether it counts as slow.
+    // Returns whether the turn counts as slow.
     bool begin(account_id account) {
         const bool slow = is_slow(account);
         ++under_way;
@@ -57,8 +57,8 @@ struct turns::state {
     const turns_options options;
     std::size_t under_way = 0;
     std::size_t slow_under_way = 0;
-    std::unordered_map<account_id, std::size_t> of_accounts{};  // of those that have one
-    std::unordered_map<account_id, milliseconds> slow_since{};  // the last long turn's end
+    std::unordered_map<account_id, std::size_t> of_accounts{};  // turns per account, if any
+    std::unordered_map<account_id, milliseconds> slow_since{};  // end of the last long turn
     std::list<waiter> waiting{};
 };
 
@@ -78,7 +78,7 @@ boost::asio::awaitable<turns::turn> turns::take(account_id account) {
     const auto executor = co_await boost::asio::this_coro::executor;
     const auto woken = clock_.make_timer(executor);
     const auto me = all->waiting.insert(all->waiting.end(), {account, woken.get()});
-    // Also if this frame is dropped.
+    // Runs also if this frame is destroyed.
     const std::shared_ptr<void> afterwards(nullptr, [&](void*) { all->waiting.erase(me); });
     while (!me->has_turn) co_await woken->wait(std::chrono::hours{24});
     co_return turn(all, account, me->is_slow);

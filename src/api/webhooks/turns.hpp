@@ -1,9 +1,9 @@
 #pragma once
-// Whose turn it is: so many at once, and so many of one account. Of those who wait, the one goes
-// next whose account has fewest, and among these the one who waits longest. Network executor.
+// Limits concurrent turns, in total and per account. The account with the fewest turns is next, and
+// among several the one that waits longest. Network executor.
 //
-// Accounts whose turns were long may have fewer at once between them, so that they do not have them
-// all while others wait. Known by their turns alone: one with another name, or none yet, is quick.
+// Accounts whose turns were long have a lower limit together, so that they do not take all turns
+// while others wait. Only past turns count: a new account is quick.
 
 #include <callsign/base/strong_id.hpp>
 #include <callsign/engine/engine.hpp>
@@ -18,9 +18,9 @@ namespace callsign::api {
 struct turns_options {
     std::size_t at_once = 1;
     std::size_t account_at_once = 1;
-    // Of slow accounts together, at most. An account is slow once it had a longer turn than this,
-    // and until a shorter one that ends so long after the last longer one, or later: quick turns in
-    // between do not hide slow ones.
+    // Limit of all slow accounts together. An account is slow after a turn longer than `slow_turn`,
+    // until a shorter one ends at least `slow_for` after the last long one: quick turns in between
+    // do not hide slow ones.
     std::size_t slow_at_once = at_once;
     milliseconds slow_turn{0};
     milliseconds slow_for{0};
@@ -32,7 +32,7 @@ class turns {
   public:
     turns(clock& clock, turns_options options);
 
-    // Gives it back.
+    // The destructor returns the turn.
     class turn {
       public:
         turn() = default;
@@ -49,12 +49,12 @@ class turns {
     };
 
     boost::asio::awaitable<turn> take(account_id account);
-    // How long one of the account's turns was. Before it is given back.
+    // Reports how long one of the account's turns was. Requires: the turn is not returned yet.
     void took(account_id account, milliseconds span);
 
   private:
     clock& clock_;
-    // Shared: a turn may outlive this, in a frame that is dropped at the end.
+    // Shared: a turn may outlive this, in a frame that is destroyed at shutdown.
     std::shared_ptr<state> state_;
 };
 

@@ -22,10 +22,11 @@ v1::Webhook with_cursor(const webhook& w) {
 }
 
 http_response answer_none(const request_context& c) {
-    return answer_problem(c, problems::webhook_not_found, "The account has no webhook of this id.");
+    return answer_problem(c, problems::webhook_not_found,
+                          "The account has no webhook with this ID.");
 }
 
-// Of the path; nil, which is nobody's: it is none.
+// Returns the ID in the path; nil, which no webhook has: it is malformed.
 uuid named_webhook(const request_context& c) {
     return parse_uuid(c.named()).value_or(uuid{});
 }
@@ -36,14 +37,14 @@ void check_url(const webhook_context& w, const std::string& text, wire::faults& 
         add_fault(found, {"url", text.empty() ? "required" : "invalid", *why});
     } else if (w.calls != nullptr && !w.calls->may_call(std::get<net::outgoing_url>(url))) {
         add_fault(found, {"url", "address-not-allowed",
-                          "Nothing is posted to private, loopback and link-local addresses, unless "
-                          "an operator allows it (webhooks.allow_addresses)."});
+                          "Must not be a private, loopback or link-local address, unless an "
+                          "operator allows it (webhooks.allow_addresses)."});
     }
 }
 
 std::optional<task_filter> check_filter(const std::string& text, wire::faults& found) {
     if (text.size() > filter_bytes_max) {
-        add_fault(found, {"filter", "too-long", "A filter has at most 2048 bytes."});
+        add_fault(found, {"filter", "too-long", "Must have at most 2048 bytes."});
         return std::nullopt;
     }
     wire::faults wrong;
@@ -56,15 +57,14 @@ std::optional<task_filter> check_filter(const std::string& text, wire::faults& f
     return filter;
 }
 
-// Empty: none is given.
+// An empty text is no cursor, and no error.
 void check_cursor(const std::string& text, wire::faults& found) {
     if (text.empty() || parse_cursor(text)) return;
     add_fault(found, {"after", "malformed",
-                      "A cursor is what the feed gave with a change, \"0\" for the beginning or "
-                      "\"now\"."});
+                      "Must be a cursor from the feed, \"0\" for the beginning, or \"now\"."});
 }
 
-// Where a feed begins that is asked for from `text` on, or why it cannot. Requires: it is a cursor.
+// Where a feed from cursor `text` begins, or why it cannot. Requires: `text` is a cursor.
 using start_or_refusal = std::variant<webhook_start, refused>;
 
 awaitable<result<start_or_refusal>> find_start(webhook_context& w, account_id account,
@@ -91,7 +91,7 @@ awaitable<result<start_or_refusal>> find_start(webhook_context& w, account_id ac
     co_return start_or_refusal(std::move(start));
 }
 
-// Wiped with it.
+// Generates a secret, which is wiped when destroyed.
 seal::secret_bytes draw_secret(entropy& source) {
     seal::secret_bytes drawn(32);
     source.fill(drawn.writable());
@@ -105,7 +105,7 @@ std::string sealed(const webhook_context& w, account_id account, const uuid& id,
     return w.master->seal({seal::purpose::webhook_secret, account, id}, nonce, secret.bytes());
 }
 
-// Hard to guess, as all that is named in URLs.
+// Generates an ID that is hard to guess, as all IDs in URLs are.
 uuid draw_id(entropy& source) {
     std::array<std::uint8_t, 16> bits{};
     source.fill(bits);
@@ -130,8 +130,8 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
                                          : seal::parse_webhook_secret(wanted.secret());
         if (!secret) {
             add_fault(wrong, {"secret", "malformed",
-                              "A secret is whsec_ and base64 of 24 to 64 bytes; without one it is "
-                              "drawn here."});
+                              "Must be whsec_ and base64 of 24 to 64 bytes. If omitted, the server "
+                              "generates a secret."});
         }
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
@@ -156,8 +156,7 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
     if (given == nullptr) {
         if (std::holds_alternative<account_is_opaque>(*made)) co_return answer_unseen(c);
         if (std::holds_alternative<no_such_account>(*made)) co_return answer_no_account(c);
-        co_return answer_problem(c, problems::too_many_webhooks,
-                                 "Remove those that are not in use any more.");
+        co_return answer_problem(c, problems::too_many_webhooks, "Delete unused webhooks.");
     }
     v1::Webhook message = with_cursor(*given);
     message.set_secret(seal::webhook_secret_text(secret->bytes()));
@@ -192,10 +191,10 @@ awaitable<http_response> change_webhook(webhook_context& w, request_context& c) 
     v1::EditWebhook wanted;
     if (read_body(c, wanted, wrong)) {
         for (const std::string& name : wanted.clear()) {
-            add_fault(wrong, {name, "required", "It can be set, and not removed."});
+            add_fault(wrong, {name, "required", "Must not be removed."});
         }
         if (wanted.has_after() && wanted.after().empty()) {
-            add_fault(wrong, {"after", "malformed", "A cursor is not empty."});
+            add_fault(wrong, {"after", "malformed", "Must not be empty."});
         }
         check_cursor(wanted.after(), wrong);
     }

@@ -1,4 +1,4 @@
-// For bash: no help beside the words, so names and values are all there is.
+// Completion for bash, which shows no help: names and values only.
 
 #include "pages.hpp"
 
@@ -13,12 +13,12 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
     return out;
 }
 
-// The program's own options may come behind any command.
+// The program's own options may follow any command.
 std::string pattern_of(const std::string& path, const option& o) {
     return path.empty() ? "*' " + o.name + "'" : "' " + path + " " + o.name + "'";
 }
 
-// All whose next word is a value.
+// Returns all options that take a value.
 std::string valued_options(const command& program) {
     std::set<std::string> names;
     for (const auto& [path, c] : all_commands(program)) {

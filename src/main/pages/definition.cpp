@@ -5,7 +5,7 @@
 namespace callsign::pages {
 namespace {
 
-// "TEXT:{read,write,admin}", as CLI11 writes what IsMember allows.
+// Parses "TEXT:{read,write,admin}", CLI11's text for IsMember.
 std::vector<std::string> choices_in(const std::string& type) {
     std::vector<std::string> all;
     const auto begin = type.find('{');
@@ -35,7 +35,7 @@ option option_of(const CLI::Option& from) {
     return made;
 }
 
-// A group of options is a command without a name: they are its parent's.
+// A group of options is a command without a name: its options are its parent's.
 void add_options(command& to, const CLI::App& from) {
     for (const CLI::Option* const each : from.get_options()) {
         if (each == from.get_help_ptr()) continue;

@@ -1,4 +1,4 @@
-// For fish: one line for each word, which says when it may come.
+// Completion for fish: one line for each word, with a condition.
 
 #include "pages.hpp"
 
@@ -29,7 +29,7 @@ std::string line_of(const std::string& program, const std::string& condition, co
     return out + " -d " + fish_quoted(o.help) + "\n";
 }
 
-// A function that says whether the words so far are a command's.
+// Returns a shell function that tests whether the words so far are a command's.
 std::string condition_function(const command& program) {
     std::set<std::string> valued;
     std::string paths;
@@ -68,7 +68,7 @@ std::string fish_completion(const command& program) {
     std::string out = "# Written from the program's own definitions.\n";
     if (!program.commands.empty()) out += condition_function(program);
     out += "complete -c " + name + " -f\n";
-    out += "complete -c " + name + " -s h -l help -d 'Print what can be said here'\n";
+    out += "complete -c " + name + " -s h -l help -d 'Print this help'\n";
     for (const auto& [path, c] : all_commands(program)) {
         const std::string at = " -n '__" + name + "_at" + (path.empty() ? "" : " " + path) + "'";
         for (const command& each : c->commands) {

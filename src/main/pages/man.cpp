@@ -5,7 +5,7 @@
 namespace callsign::pages {
 namespace {
 
-// As roff prints it: a hyphen that is typed, no word of its own at the begin of a line.
+// Escapes text for roff: hyphens are typed ones, and no line begins with a request.
 std::string man_escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -36,7 +36,7 @@ std::string italic(std::string_view text) {
     return "\\fI" + man_escaped(text) + "\\fR";
 }
 
-// Some helps name the choices themselves.
+// Some help texts name the choices themselves.
 bool names_choices(const option& o) {
     return std::all_of(o.choices.begin(), o.choices.end(), [&](const std::string& choice) {
         return o.help.find(choice) != o.help.npos;
@@ -108,8 +108,7 @@ std::string man_page(const command& program, const page_text& text, const releas
     out += text.description;
     out += ".SH OPTIONS\n";
     put_man_options(out, program.options);
-    out +=
-        ".TP\n" + bold("-h") + ", " + bold("--help") + "\nPrint what can be said here, and end.\n";
+    out += ".TP\n" + bold("-h") + ", " + bold("--help") + "\nPrint this help and exit.\n";
     if (!program.commands.empty()) put_commands(out, program);
     out += text.rest;
     return out;

@@ -8,11 +8,11 @@
 
 namespace callsign::pages {
 
-// What a page says beside the program's definition.
+// Text of a page besides the program's definition.
 struct page_text {
     char section = '1';
     std::string_view summary{};      // the program in half a line
-    std::string_view description{};  // in man(7)'s own words, as what follows
+    std::string_view description{};  // in man(7) markup, as is `rest`
     std::string_view rest{};         // sections after the options
 };
 
@@ -27,7 +27,7 @@ std::string bash_completion(const command& program);
 std::string zsh_completion(const command& program);
 std::string fish_completion(const command& program);
 
-// What the pages of the two programs say.
+// Texts of the two programs' pages.
 extern const page_text callsign_text;
 extern const page_text callsignd_text;
 

@@ -1,4 +1,4 @@
-// What the man pages say beside what the definitions do, in man(7).
+// Text of the man pages besides the definitions, in man(7) markup.
 
 #include "pages.hpp"
 
@@ -8,63 +8,63 @@ const page_text callsign_text{
     .section = '1',
     .summary = "accounts, tokens, series and the health of a Callsign server",
     .description = R"(.B callsign
-is what the operator of a
+administers a
 .BR callsignd (8)
-types.
-It asks the server over HTTP, as the operator, and prints the answer; a few commands work on files
-and need no server, which they say.
+server.
+It sends requests to the server over HTTP with an operator token, and prints the responses; a few
+commands work on files and need no server, as their help states.
 .PP
-On the server's own machine
+On the server's host
 .B \-\-data\-dir
-is enough: where the server listens, and the operator's token, are found there.
+is sufficient: the directory has the server's URL and the operator token.
 Options may come before or after the command.
 .PP
 Durations are a whole number and a unit: 250ms, 30s, 10m, 24h, 7d.
 .PP
-What destroys something asks first, on a terminal; elsewhere it wants
+Destructive commands ask first; without a terminal they require
 .BR \-\-yes .
 )",
     .rest = R"(.SH EXIT STATUS
 .TP
 .B 0
-It is done.
+Success.
 .TP
 .B 1
-It failed; a sentence on standard error says why.
+Failure; standard error has the reason.
 .B doctor
 and
 .B check
-found a fault.
+report errors in this way too.
 .TP
 .B 2
-The command line was not understood.
+Invalid command line.
 .SH ENVIRONMENT
 .TP
 .B CALLSIGN_URL
-The server, without
+Default of
 .BR \-\-url .
 .TP
 .B CALLSIGN_TOKEN
-The operator's token, without
+Default of
 .BR \-\-token .
 .TP
 .B CALLSIGN_STORE_DATA_DIR
-The server's directory, without
+Default of
 .BR \-\-data\-dir .
 .TP
 .B CALLSIGN_CACERT
-Who may vouch for an https server, without
+Default of
 .BR \-\-cacert .
 .TP
 .B NO_COLOR\fR, \fBTERM
-No colours are shown where the one is not empty, or the other is dumb.
+No colours if NO_COLOR is not empty or TERM is dumb.
 .SH FILES
 .TP
 .I DIR/admin.token
-The operator's token, for the owner of the directory alone.
+Operator token, readable by the owner of the directory only.
 .TP
 .I DIR/listen.url
-Where the server listens, while it runs.
+URL of the server while it runs.
 .SH EXAMPLES
 With the packaged server, as the user it runs as:
 .PP
@@ -80,39 +80,39 @@ sudo \-u callsign callsign \-\-data\-dir /var/lib/callsign account create team \
 
 const page_text callsignd_text{
     .section = '8',
-    .summary = "a sync server that gives every task a number people can say",
+    .summary = "sync server that gives every task a short key such as SYN-42",
     .description = R"(.B callsignd
 serves tasks over HTTP and to Taskwarriors, with an embedded SQLite store.
 It needs no configuration: without any it listens on 127.0.0.1:8080 and keeps its data in
 .IR callsign\-data .
 .PP
-What is configured is read from the file, then from the environment, then from these options; the
-later wins.
-The file that lists every setting, with its default and the reason to change it, is
+Settings are read from the file, then from the environment, then from these options; later ones
+override earlier ones.
+All settings are described in
 .IR callsign.example.toml .
 )",
     .rest = R"(.SH SIGNALS
 .TP
 .B SIGTERM\fR, \fBSIGINT
-What is under way is finished, and the server ends with 0.
+Graceful shutdown: requests in progress are finished, and the exit status is 0.
 .TP
 .B SIGHUP
-The configuration is read again.
-A faulty one changes nothing.
-The log names the keys that changed: those in force, and those that need a restart.
+Reload the configuration.
+A configuration with errors is rejected.
+The log lists the changed keys that apply now and those that need a restart.
 .SH EXIT STATUS
 .TP
 .B 0
-It was told to end.
+Stopped by a signal.
 .TP
 .B 1
-It could not start.
+The server could not start.
 .TP
 .B 2
-The configuration is faulty; every fault is on standard error.
+The configuration has errors; standard error lists them.
 .TP
 .B 70
-The outcome of a commit is not known. Start it again: its store then decides.
+The outcome of a commit is unknown. Restart the server, which recovers the store.
 .SH ENVIRONMENT
 .TP
 .B CALLSIGN_\fISECTION\fR_\fIKEY
@@ -122,12 +122,12 @@ under
 .IR [reaper] .
 .TP
 .B CALLSIGN_MASTER_KEY
-The master key itself, instead of a file that has it.
+Master key, instead of a file.
 .TP
 .B NOTIFY_SOCKET\fR, \fBWATCHDOG_USEC
 As
 .BR sd_notify (3)
-has them: the service manager is told that the server is ready, reloading, stopping and alive.
+specifies: notifications of readiness, reload, stop and watchdog to the service manager.
 .SH FILES
 Of the package:
 .TP
@@ -135,7 +135,7 @@ Of the package:
 The configuration.
 .TP
 .I /etc/callsign/master.key
-The master key, made when the package was first installed.
+Master key, created at the first installation of the package.
 .TP
 .I /var/lib/callsign
 All data.

@@ -1,4 +1,4 @@
-// For zsh: a function for each command, as _arguments wants it.
+// Completion for zsh: a function for each command, which calls _arguments.
 
 #include "pages.hpp"
 
@@ -7,7 +7,7 @@
 namespace callsign::pages {
 namespace {
 
-// Inside single quotes; `specials` have a backslash before them.
+// For single quotes; `specials` get a backslash.
 std::string zsh_escaped(std::string_view text, std::string_view specials) {
     std::string out;
     for (const char c : text) {
@@ -27,7 +27,7 @@ std::string function_of(const std::string& program, const std::string& path) {
     return name;
 }
 
-// What may stand for the value.
+// Returns the completions of the option's value.
 std::string action_of(const option& o) {
     if (o.takes == option::kind::file) return "_files";
     if (o.takes == option::kind::folder) return "_files -/";
@@ -80,7 +80,7 @@ std::string zsh_completion(const command& program) {
         out += c->commands.empty() ? "    _arguments -s" : "    _arguments -s -C";
         put_zsh_options(out, c->options);
         if (!path.empty()) put_zsh_options(out, program.options);
-        out += " \\\n        '(-h --help)'{-h,--help}'[Print what can be said here]'";
+        out += " \\\n        '(-h --help)'{-h,--help}'[Print this help]'";
         put_arguments(out, c->arguments);
         if (c->commands.empty()) {
             out += "\n";

@@ -9,7 +9,7 @@
 namespace callsign::setup {
 namespace {
 
-// What server::reload() puts into force, beside all of [reaper].
+// Keys that server::reload() applies, besides all of [reaper].
 constexpr std::array<std::string_view, 14> reloaded{"feed.retention",
                                                     "log.level",
                                                     "log.requests",

@@ -1,5 +1,5 @@
 #pragma once
-// Which keys two configurations differ in, and which of them a reload brings into force.
+// Finds the keys in which two configurations differ, and which of them a reload applies.
 
 #include "config.hpp"
 
@@ -9,7 +9,7 @@
 
 namespace callsign::setup {
 
-// By the names of the keys. Their values stay within the process: some are secrets.
+// Values by key. They stay within the process: some are secrets.
 using key_values = std::map<std::string, std::string>;
 key_values values_of(const config& c);
 
@@ -20,7 +20,7 @@ struct changed_keys {
     bool operator==(const changed_keys&) const = default;
 };
 
-// `before`: those that are in force; those that a reload brings into force are in it afterwards.
+// `before`: the current values, updated with those that a reload applies.
 changed_keys take_changes(key_values& before, const config& fresh);
 
 // "reaper.window, log.level"

@@ -1,4 +1,4 @@
-// The flags. Each but --config and --check-config is a key of the configuration.
+// The options. Each but --config and --check-config is a configuration key.
 
 #include "command_line.hpp"
 
@@ -36,7 +36,7 @@ void define(CLI::App& app, flags& f) {
     app.set_version_flag("--version", "callsignd " CALLSIGN_VERSION);
 }
 
-// A sentence on the first option that there is not; empty: all are known.
+// Returns a sentence on the first unknown option; empty: all are known.
 std::string misspelt_option(const CLI::App& app, int argc, char** argv) {
     std::vector<std::string> known;
     for (const CLI::Option* const each : app.get_options()) {

@@ -1,5 +1,5 @@
 #pragma once
-// What callsignd is told when it is started.
+// The command line of callsignd.
 
 #include "config.hpp"
 
@@ -19,10 +19,10 @@ struct command_line {
     bool check_config = false;
 };
 
-// nullopt: there is nothing more to do than to end with `exit_code`.
+// Returns nullopt if the process is to exit with `exit_code`.
 std::optional<command_line> read_command_line(int argc, char** argv, int& exit_code);
 
-// All its options, to write a page and completions of.
+// Passes the definition of all options to `to`, for man page and completions.
 void show_definitions(const std::function<void(const CLI::App&)>& to);
 
 }  // namespace callsign::setup

@@ -1,4 +1,4 @@
-// The loader: the file, then the environment, then the flags, and what no key can say alone.
+// Loads the configuration: the file, the environment, the flags, then checks across keys.
 
 #include "config.hpp"
 
@@ -105,7 +105,7 @@ class loader {
         }
     }
 
-    // toml++ keeps tables sorted by name; people read a list of faults from the top of the file.
+    // toml++ sorts tables by name; errors are listed in the order of the file.
     void read_tables(const toml::table& root, const std::string& file) {
         std::multimap<toml::source_index, std::function<void(const std::string&)>> by_line;
         for (const auto& [section, node] : root) {
@@ -137,8 +137,8 @@ class loader {
         faults_.push_back({where, "unknown key: " + dotted + did_you_mean(dotted, key_names())});
     }
 
-    // An empty variable counts as not set: that is what `NAME=` means in most places that pass
-    // an environment on.
+    // An empty variable counts as unset: that is what `NAME=` means in most places that pass an
+    // environment on.
     void read_environment() {
         for (const config_key& key : config_keys()) {
             const std::string name = variable_of(key.dotted());
@@ -162,7 +162,7 @@ class loader {
         }
     }
 
-    // What no key can say alone. Skipped where one of the two is faulty already.
+    // Checks across keys. A check is skipped if one of its keys has an error.
     void cross_check() {
         check_window();
         require("engine.account_depth_max", "engine.queue_depth_max",
@@ -207,7 +207,7 @@ class loader {
                 "must be at most reaper.window_max");
     }
 
-    // The faults name neither the key nor, since somebody may have put the key there, its file.
+    // The errors contain neither the key nor the file's name, which may be the key by mistake.
     void find_master_key() {
         constexpr const char* variable = "CALLSIGN_MASTER_KEY";
         const std::string key = "secrets.master_key_file";
@@ -302,7 +302,7 @@ class loader {
     const config_source& source_;
     config config_;
     std::vector<config_fault> faults_;
-    std::map<std::string, std::string> origins_;  // key -> where its value came from last
+    std::map<std::string, std::string> origins_;  // key -> source of its last value
     std::set<std::string> faulty_;
 };
 

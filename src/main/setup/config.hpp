@@ -1,10 +1,10 @@
 #pragma once
-// Configuration: a TOML file, then the environment (CALLSIGN_SECTION_KEY), then flags; the later
-// wins. One table (config_keys.cpp) lists every key with its type and bounds; each room
-// owns its options and their defaults. Unknown keys are errors, and all faults come at once.
+// Configuration: a TOML file, then the environment (CALLSIGN_SECTION_KEY), then flags; later
+// sources override. One table (config_keys.cpp) lists all keys, types and limits; each module owns
+// its options and defaults. Unknown keys are errors; all errors are reported together.
 //
 // One variable has no key: CALLSIGN_MASTER_KEY is the master key itself, which belongs in no file
-// but its own. No fault repeats it.
+// but its own. No error repeats it.
 
 #include <callsign/api/api_options.hpp>
 #include <callsign/api/feed_options.hpp>
@@ -34,41 +34,40 @@ namespace callsign::setup {
 
 struct server_options {
     std::string listen = "127.0.0.1:8080";
-    // Finishing what is under way at SIGTERM may take this long.
+    // Maximum duration of the graceful shutdown after SIGTERM.
     milliseconds drain_timeout{std::chrono::seconds{20}};
 };
 
 struct metrics_options {
-    // Where /metrics is shown, and nowhere else then. Empty: where everything is.
+    // Listener for /metrics, and for nothing else. Empty: the API's listener.
     std::string listen{};
 };
 
-// TLS of the server itself. Both files or none: then it speaks in clear.
+// TLS of the server itself. Both files or none: then it serves plain HTTP.
 struct tls_options {
     std::filesystem::path certificate{};
     std::filesystem::path key{};
-    // What they hold, read with the configuration and checked, is http.tls; until when it holds:
+    // Expiry of the certificate. The files' verified contents are in http.tls.
     time_point expires{};
 };
 
 struct secrets_options {
-    // Where the master key is (seal/master_key.hpp). Empty: none, unless CALLSIGN_MASTER_KEY has
-    // it.
+    // File with the master key (seal/master_key.hpp). Empty: none, unless CALLSIGN_MASTER_KEY is
+    // set.
     std::filesystem::path master_key_file{};
-    // The key itself, read with the configuration; nullptr: there is none. Shared, because a
-    // configuration is copied and a key is not; nobody changes it. A server takes it when it starts
-    // and keeps it: what is sealed under one key does not open with another, so a reload brings no
-    // new one.
+    // The key itself, read with the configuration; null: none. Shared and immutable, because a
+    // configuration is copied and a key is not. A reload does not replace it: data encrypted with
+    // one key cannot be decrypted with another.
     std::shared_ptr<const seal::key_ring> master_key{};
 };
 
-// How webhooks are delivered, and to where they may be.
+// How webhooks are delivered, and to which addresses.
 struct webhook_settings {
     api::webhook_options options;
     net::outgoing_options calls;
 };
 
-// Accounts whose tasks live on another server.
+// Remote accounts.
 struct remote_settings {
     outbox_options options;
     remote::sink_options calls;
@@ -79,7 +78,7 @@ struct config {
     tls_options tls;
     net::http_options http;
     engine_options engine;
-    sqlite_options store{.data_dir = "callsign-data"};  // beside where it was started
+    sqlite_options store{.data_dir = "callsign-data"};  // in the working directory
     reaper_options reaper;
     api::sync_options sync;
     api::api_options api;
@@ -100,21 +99,21 @@ struct config_fault {
 
 struct config_source {
     std::optional<std::filesystem::path> file;
-    std::function<const char*(const char*)> environment;  // as getenv; tests give their own
+    std::function<const char*(const char*)> environment;  // like getenv; tests replace it
     std::vector<std::pair<std::string, std::string>>
         flags;  // ("server.listen", value): already parsed by name
-    // Every name in the environment.
+    // All names in the environment.
     std::vector<std::string> variables{};
 };
 
-// What could be read, and what could not: a faulty key has its default.
+// What was read, and the errors: a key with an error has its default.
 struct config_reading {
     config read;
     std::vector<config_fault> faults;
 };
 config_reading read_config(const config_source& source);
 
-// The configuration, or every fault in it. Reads the files of the master key and of TLS, too.
+// Returns the configuration, or all errors. Also reads the files of the master key and of TLS.
 std::variant<config, std::vector<config_fault>> load_config(const config_source& source);
 
 }  // namespace callsign::setup

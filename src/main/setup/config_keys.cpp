@@ -1,4 +1,4 @@
-// The table.
+// The table of configuration keys.
 
 #include "config_keys.hpp"
 
@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error
 constexpr std::array<std::string_view, 2> formats{"text", "json"};
 constexpr std::array<std::string_view, 3> request_levels{"info", "debug", "off"};
 
-// Where a key lands. NOLINTBEGIN(bugprone-macro-parentheses): a member's name cannot have them.
+// A key's member. NOLINTBEGIN(bugprone-macro-parentheses): a member's name cannot have them.
 #define CALLSIGN_AT(member)   \
     [](config & c) -> auto& { \
         return c.member;      \

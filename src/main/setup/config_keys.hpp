@@ -1,6 +1,6 @@
 #pragma once
-// The one table of configuration keys: what each is called, what it may hold, and where it lands.
-// Defaults are not here; they are those of the options structs.
+// The table of configuration keys: name, allowed values, and the member that each sets. Defaults
+// are those of the options structs.
 
 #include "config.hpp"
 
@@ -25,7 +25,7 @@ struct count_key {
     std::variant<std::size_t& (*)(config&), std::int64_t& (*)(config&)> target;
     std::int64_t min = 0;
     std::int64_t max = std::numeric_limits<std::int64_t>::max();
-    // The number is of bytes, and may be given as "64KiB", "16MiB" or "1GiB".
+    // The number counts bytes, and may be written as "64KiB", "16MiB" or "1GiB".
     bool bytes = false;
 };
 
@@ -36,7 +36,7 @@ struct duration_key {
     milliseconds max{0};
 };
 
-// A duration, or the word that leaves it to the server.
+// A duration, or a word that lets the server choose.
 struct chosen_duration_key {
     std::optional<milliseconds>& (*target)(config&);  // none: the word
     milliseconds min{0};
@@ -49,7 +49,7 @@ struct ratio_key {
     double& (*target)(config&);
     double min = 0;
     double max = 1;
-    // Neither bound is itself one.
+    // Both limits are excluded.
     bool open = false;
 };
 
@@ -62,7 +62,7 @@ struct choice_key {
 // ADDRESS:PORT.
 struct address_key {
     std::string& (*target)(config&);
-    // It may be empty, which means that there is none.
+    // May be empty, which means none.
     bool optional = false;
 };
 
@@ -71,17 +71,17 @@ struct flag_key {
     bool& (*target)(config&);
 };
 
-// UUIDs: a list in the file; with commas between them in a text.
+// UUIDs: a list in the file, separated by commas in a text.
 struct uuids_key {
     std::vector<uuid>& (*target)(config&);
 };
 
-// Addresses and blocks of them: a list in the file; with commas between them in a text.
+// Addresses and address blocks: a list in the file, separated by commas in a text.
 struct addresses_key {
     std::vector<net::address_block>& (*target)(config&);
 };
 
-// Origins of web pages, or "*": a list in the file; with commas between them in a text.
+// Origins of web pages, or "*": a list in the file, separated by commas in a text.
 struct origins_key {
     std::vector<std::string>& (*target)(config&);
 };
@@ -91,14 +91,14 @@ struct attribute_key {
     std::string& (*target)(config&);
 };
 
-// Where clients reach the server, or nothing.
+// The URL at which clients reach the server, or nothing.
 struct web_address_key {
     std::string& (*target)(config&);
 };
 
 struct path_key {
     std::filesystem::path& (*target)(config&);
-    // It may be empty, which means that there is none.
+    // May be empty, which means none.
     bool optional = false;
 };
 

@@ -1,4 +1,4 @@
-// What each kind of value may be, and what is said of one that it may not be.
+// Parses and validates each kind of value.
 
 #include "config_values.hpp"
 
@@ -61,7 +61,7 @@ complaint set_text(const count_key& kind, std::string_view text, config& into) {
     return "must be a whole number, not " + in_quotes(text);
 }
 
-// `or_word`: what else it may be.
+// `or_word`: what else is allowed.
 complaint set_duration(std::string_view text, milliseconds min, milliseconds max,
                        const std::string& or_word, const std::function<void(milliseconds)>& set) {
     const auto span = parse_duration(text);
@@ -91,7 +91,7 @@ complaint set_text(const chosen_duration_key& kind, std::string_view text, confi
                         [&](milliseconds span) { kind.target(into) = span; });
 }
 
-// Not by the process's locale.
+// Independent of the locale.
 std::string ratio_text(double value) {
     std::array<char, 32> digits;
     char* const end = std::to_chars(digits.begin(), digits.end(), value).ptr;
@@ -121,7 +121,7 @@ complaint set_text(const choice_key& kind, std::string_view text, config& into) 
     return "must be " + all + ", not " + in_quotes(text);
 }
 
-// Nobody has to know the number of this machine's own address: ":8080" and "localhost:8080" are it.
+// ":8080" and "localhost:8080" mean the loopback address.
 complaint set_text(const address_key& kind, std::string_view text, config& into) {
     constexpr std::string_view this_machine = "127.0.0.1";
     if (text.empty() && kind.optional) {
@@ -152,7 +152,7 @@ complaint set_text(const path_key& kind, std::string_view text, config& into) {
     return {};
 }
 
-// Taskwarrior's rules for a UDA's name, and those it has attributes of its own for.
+// Taskwarrior's rules for a UDA's name, and the names of its own attributes.
 complaint set_text(const attribute_key& kind, std::string_view text, config& into) {
     constexpr std::array<std::string_view, 26> taken{
         "annotations", "depends", "description", "due",      "end",    "entry",    "id",
@@ -183,8 +183,8 @@ complaint set_text(const flag_key& kind, std::string_view text, config& into) {
     return {};
 }
 
-// What `parse` makes of each entry of a list with commas. Client ids are what clients prove
-// themselves with, so a faulty entry is not repeated.
+// Parses the entries of a list separated by commas. An invalid entry is not repeated: client IDs
+// are credentials.
 template <class Item, class Parse>
 complaint set_entries(std::string_view text, const char* not_one, Parse parse,
                       std::vector<Item>& into) {
@@ -207,8 +207,8 @@ complaint set_text(const uuids_key& kind, std::string_view text, config& into) {
     return set_entries(text, "not a UUID", parse_uuid, kind.target(into));
 }
 
-// Scheme, host and maybe a port, as browsers write them (RFC 6454, section 6.2): lower case, and
-// no slash at the end.
+// Returns an origin as browsers write it (RFC 6454, section 6.2): scheme, host and maybe a port, in
+// lower case, without a slash at the end.
 std::optional<std::string> parse_origin(std::string_view text) {
     if (text == "*") return std::string(text);
     const auto host = text.find("://");
@@ -221,7 +221,7 @@ std::optional<std::string> parse_origin(std::string_view text) {
     return is_plain ? std::optional(std::string(text)) : std::nullopt;
 }
 
-// An origin and maybe a path, without the slash at its end.
+// An origin and maybe a path, without the slash at the end.
 complaint set_text(const web_address_key& kind, std::string_view text, config& into) {
     while (text.ends_with('/')) text.remove_suffix(1);
     const auto path = text.find('/', std::min(text.find("://"), text.size() - 1) + 3);
@@ -269,7 +269,7 @@ complaint set_number(const count_key& kind, std::int64_t value, config& into) {
 }
 
 complaint set_ratio(const ratio_key& kind, double value, config& into) {
-    // Of what is no number every comparison is false.
+    // Every comparison with NaN is false.
     const bool is_in =
         kind.open ? value > kind.min && value < kind.max : value >= kind.min && value <= kind.max;
     if (!is_in) {

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::string_view begin = "CALLSIGN_";
 
-// Beside those of keys.
+// Variables without a configuration key.
 constexpr std::array<const char*, 4> others{"CALLSIGN_MASTER_KEY", "CALLSIGN_URL", "CALLSIGN_TOKEN",
                                             "CALLSIGN_CACERT"};
 
-// CALLSIGN_SERVICE_HOST, CALLSIGN_PORT_8080_TCP_ADDR and the like.
+// Returns whether the name is like CALLSIGN_SERVICE_HOST or CALLSIGN_PORT_8080_TCP_ADDR.
 bool is_of_a_service(std::string_view name) {
     name.remove_prefix(begin.size());
     return name == "PORT" || name.starts_with("PORT_") || name.starts_with("SERVICE_");
@@ -40,7 +40,7 @@ std::vector<unknown_name> unknown_names(std::span<const std::string> variables) 
     for (const std::string& name : variables) {
         const bool is_ours = name.starts_with(begin) && !is_of_a_service(name);
         if (!is_ours || std::find(known.begin(), known.end(), name) != known.end()) continue;
-        // All of them begin the same: what follows has to be near.
+        // Without the common prefix, which would make all names similar.
         std::vector<std::string> ends;
         for (const std::string& each : known) ends.push_back(each.substr(begin.size()));
         const std::string_view nearest_end =

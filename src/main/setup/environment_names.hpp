@@ -1,6 +1,6 @@
 #pragma once
-// The names of variables that begin with CALLSIGN_: which there are, and what somebody meant who
-// misspelt one.
+// Environment variables with the prefix CALLSIGN_: the known names, and the nearest one to a
+// misspelt name.
 
 #include <span>
 #include <string>
@@ -10,14 +10,14 @@ namespace callsign::setup {
 
 struct unknown_name {
     std::string name;
-    std::string nearest;  // empty: none is near
+    std::string nearest;  // empty: no known name is near
 };
 
-// "CALLSIGN_REAPER_WINDOW" of "reaper.window".
+// Returns "CALLSIGN_REAPER_WINDOW" for "reaper.window".
 std::string variable_of(const std::string& dotted);
 
-// Of these names those that begin with CALLSIGN_ and that neither callsignd nor callsign reads, in
-// their order. What Kubernetes and Docker set for a service of this name is none of them.
+// Returns the names with the prefix CALLSIGN_ that neither callsignd nor callsign reads, in their
+// order, without those that Kubernetes and Docker set for a service of this name.
 std::vector<unknown_name> unknown_names(std::span<const std::string> variables);
 
 }  // namespace callsign::setup

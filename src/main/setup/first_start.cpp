@@ -22,7 +22,7 @@ boost::asio::awaitable<void> ensure_admin_token(engine& engine, entropy& entropy
 boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine,
                                                                   entropy& entropy) {
     const auto found = co_await engine.ask(list_accounts{.page = {.size = 1}});
-    // A store that is damaged is not a new one; what can be read is served.
+    // A corrupt store is not a new one; what can be read is served.
     const bool is_damaged = found.has_error() && (found.error() == errc::store_damaged ||
                                                   found.error() == errc::record_damaged);
     if (is_damaged) co_return std::nullopt;

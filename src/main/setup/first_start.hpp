@@ -1,12 +1,12 @@
 #pragma once
-// What a server makes for itself in an empty data directory, so that the first request works: the
-// operator's token, in a file only its owner can read, and an account to try it with.
+// Prepares an empty data directory so that the first request works: an operator token, in a file
+// that only its owner can read, and an account.
 //
-// A crash may come between any two steps. The operator's token is registered before its file
-// appears, and the file appears whole, under its name, or not at all: a start that finds no file
-// makes a new token. At worst a token is registered that nobody has ever seen.
+// A crash may come between any two steps. The operator token is registered before its file appears,
+// and the file appears as a whole or not at all: a start without the file creates a new token. At
+// worst a registered token remains that was never written.
 //
-// Failures are thrown (std::runtime_error): a server that cannot do this cannot start.
+// Errors are thrown (std::runtime_error): a server that cannot do this cannot start.
 
 #include <callsign/api/service.hpp>
 #include <callsign/engine/engine.hpp>
@@ -19,14 +19,14 @@
 
 namespace callsign::setup {
 
-// Registers a token of the operator's and writes it to `file`, unless that exists.
+// Registers an operator token and writes it to `file`, unless that exists.
 boost::asio::awaitable<void> ensure_admin_token(engine& engine, entropy& entropy,
                                                 std::filesystem::path file);
 
-// The token of the account `home`, if this made it: no account existed.
+// Returns the token of the account `home`, if no account existed and this call created it.
 boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine, entropy& entropy);
 
-// For people, once: the token and a line to paste.
+// Returns the text for a first start: the token and a line to paste.
 std::string welcome(std::string_view url, std::string_view token,
                     const std::filesystem::path& admin_token);
 

@@ -1,6 +1,6 @@
 #pragma once
-// A text that anybody may ask for, as often as they like: it is made anew so often at most, and in
-// between it is what it was. One thread.
+// A text that may be requested at any rate: it is produced at a limited rate, and otherwise
+// returned unchanged. One thread.
 
 #include <callsign/base/time.hpp>
 
@@ -11,12 +11,12 @@ namespace callsign::setup {
 
 class kept_text {
   public:
-    // Each interval's right to make it is kept for a second at most (the generic cell rate
-    // algorithm, ITU-T I.371).
+    // An unused interval is saved for a second at most (the generic cell rate algorithm, ITU-T
+    // I.371).
     static constexpr milliseconds interval{20};
     static constexpr milliseconds saved_max = std::chrono::seconds{1};
 
-    // `now`: by clock::elapsed().
+    // `now`: clock::elapsed().
     template <class Make>
     const std::string& get(milliseconds now, const Make& make) {
         if (next_ > now) return text_;

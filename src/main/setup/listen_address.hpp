@@ -1,6 +1,5 @@
 #pragma once
-// Where the server listens: as it is configured, as a socket has it, as people and programs write
-// it.
+// The server's listening address: as configured, as an endpoint, and as a URL.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
@@ -8,12 +7,12 @@
 
 namespace callsign::setup {
 
-// load_config has seen that it is ADDRESS:PORT.
+// Requires: load_config() has accepted it as ADDRESS:PORT.
 boost::asio::ip::tcp::endpoint to_endpoint(const std::string& listen);
 
 std::string to_url(const boost::asio::ip::address& address, std::uint16_t port, bool tls);
 
-// Where a program on this machine reaches it: a server that listens everywhere is also here.
+// Returns the URL for programs on this host: loopback, if the server listens everywhere.
 std::string local_url(const boost::asio::ip::tcp::endpoint& at, bool tls);
 
 }  // namespace callsign::setup

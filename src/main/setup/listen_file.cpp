@@ -9,7 +9,7 @@
 namespace callsign::setup {
 namespace {
 
-// False: errno says why. Only who may write to the file can lock it so.
+// Returns false and sets errno. Such a lock requires permission to write to the file.
 bool lock(int file) {
     struct flock whole {};
     whole.l_type = F_WRLCK;
@@ -23,7 +23,7 @@ listen_file::listen_file(std::filesystem::path file, const std::string& url)
     : file_(std::move(file)) {
     std::filesystem::path unfinished = file_;
     unfinished += ".new";
-    ::unlink(unfinished.c_str());  // of a start that was cut off
+    ::unlink(unfinished.c_str());  // left by an interrupted start
     const std::string text = url + "\n";
     const auto size = static_cast<ssize_t>(text.size());
     locked_ = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

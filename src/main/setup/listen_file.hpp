@@ -1,7 +1,7 @@
 #pragma once
-// A file that says where the server is, while it is there. It is locked from before it has its name
-// until the server ends, however it ends: who finds it without its lock knows that the server has
-// gone, and that anyone may have its port by now.
+// A file with the URL of a running server. It is locked from before it has its name until the
+// server ends, however it ends: if the file is not locked, the server has ended, and another
+// program may have its port.
 
 #include <filesystem>
 #include <string>

@@ -23,18 +23,18 @@ using prometheus::Histogram;
 using prometheus::Registry;
 using buckets = Histogram::BucketBoundaries;
 
-// Where latencies of this server lie: a COMMIT of tens of microseconds on a good disk, seconds on
-// a bad day.
+// Range of the server's latencies: tens of microseconds for a COMMIT on a good disk, seconds on a
+// bad one.
 const buckets latency_seconds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                               0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
 const buckets batch_sizes{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
-// Retries come back after anything from a lost packet to a night's sleep.
+// Retries come after anything from a lost packet to a night.
 const buckets retry_seconds{0.1, 0.5, 1,   2,    5,    10,   30,    60,
                             120, 300, 600, 1800, 3600, 7200, 21600, 86400};
 const buckets sweep_seconds{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300};
 
-// Route templates are few and fixed. What comes beyond this many is counted together, so that a
-// mistake elsewhere cannot fill the memory.
+// Route templates are few and fixed. Beyond this many they are counted together, so that a defect
+// cannot fill the memory.
 constexpr std::size_t routes_max = 200;
 
 constexpr std::array<const char*, 6> status_classes{"other", "1xx", "2xx", "3xx", "4xx", "5xx"};
@@ -225,7 +225,7 @@ class engine_metrics final : public engine_probe {
     Gauge* failed_;
 };
 
-// Of one class of accounts.
+// Metrics of one class of accounts.
 struct window_gauges {
     Gauge& window;
     Gauge& wanted;
@@ -322,7 +322,7 @@ class reaper_metrics final : public reaper_probe {
         g.samples.Set(now.samples);
         g.failed.Set(now.failed);
         g.late.Set(now.late);
-        // Of no retries there is none.
+        // Without retries there are none.
         if (now.p50) g.p50.Set(seconds(*now.p50));
         if (now.p90) g.p90.Set(seconds(*now.p90));
         if (now.p99) g.p99.Set(seconds(*now.p99));
@@ -347,8 +347,8 @@ class reaper_metrics final : public reaper_probe {
     window_gauges elsewhere_;
 };
 
-// One route's answers of one class of status. Made when first needed: a route that never failed
-// shows no 5xx line.
+// Responses of one route and status class. Created when first needed: a route that never failed has
+// no 5xx line.
 struct answer_metrics {
     Counter* answered = nullptr;
     Histogram* took = nullptr;
@@ -371,7 +371,7 @@ class request_metrics {
                           "and status class.")
                     .Register(r)) {}
 
-    // A hash of a short text and no allocation: a family's own look-up would copy every label.
+    // Hashes a short text and allocates nothing: a family's own look-up would copy every label.
     void answered(std::string_view route, unsigned status, std::chrono::nanoseconds took) {
         const std::size_t klass = status / 100 < status_classes.size() ? status / 100 : 0;
         answer_metrics found;
@@ -404,11 +404,11 @@ class request_metrics {
     Family<Counter>& requests_;
     Family<Histogram>& took_;
     std::mutex mutex_;
-    // The keys are views of the names they lead to.
+    // The keys are views of the names in the values.
     std::unordered_map<std::string_view, std::unique_ptr<route_metrics>> routes_;
 };
 
-// What came of a sync client's calls: statuses mean something of their own there.
+// Outcomes of sync requests, in which statuses have their own meanings.
 class sync_metrics {
   public:
     explicit sync_metrics(Registry& r)
@@ -442,9 +442,8 @@ class sync_metrics {
         call_name{"/v1/client/get-child-version/{parent}", "get-child-version"},
         call_name{"/v1/client/add-snapshot/{version}", "add-snapshot"},
         call_name{"/v1/client/snapshot", "get-snapshot"}};
-    // none: there is no such version or snapshot, which is how a sync ends. gone: the version is
-    // not known any more, or never was. refused: the client is told no, failed: that it should ask
-    // again.
+    // none: no such version or snapshot, which is how a sync ends. gone: the version has expired,
+    // or never existed. refused: other 4xx. failed: 5xx, to be retried.
     static constexpr std::array outcomes{"ok", "none", "conflict", "gone", "refused", "failed"};
 
     static std::size_t outcome_of(unsigned status, std::string_view refused) {
@@ -459,7 +458,7 @@ class sync_metrics {
     std::array<std::array<Counter*, outcomes.size()>, calls.size()> counters_{};
 };
 
-// Refusals that the log tells of. Their names and reasons are the program's own words, and few.
+// Rejections that are logged. Their events and reasons are static texts, and few.
 class refusal_metrics {
   public:
     explicit refusal_metrics(Registry& r)
@@ -483,7 +482,7 @@ class refusal_metrics {
     std::map<std::pair<std::string_view, std::string_view>, Counter*> counters_;
 };
 
-// The process and its surroundings, as they are when a text is made.
+// The process and its host, as they are when a text is produced.
 class machine_metrics {
   public:
     explicit machine_metrics(Registry& r)
@@ -611,7 +610,7 @@ class http_metrics final : public net::http_probe {
     refusal_metrics refusals_;
 };
 
-// Accounts whose tasks live on another server.
+// Remote accounts.
 class outbox_metrics final : public outbox_probe {
   public:
     explicit outbox_metrics(Registry& r)
@@ -624,7 +623,7 @@ class outbox_metrics final : public outbox_probe {
                           "Versions pulled from remote servers.")),
           contested_(counter(r, "callsign_remote_keys_contested_total",
                              "Keys no longer corrected because another writer overwrote them.")),
-          accounts_(gauge(r, "callsign_remote_accounts", "Accounts that live elsewhere.")),
+          accounts_(gauge(r, "callsign_remote_accounts", "Remote accounts.")),
           halted_(gauge(r, "callsign_remote_accounts_halted", "Halted remote accounts.")),
           failing_(gauge(r, "callsign_remote_accounts_failing",
                          "Remote accounts whose server is unreachable or responds incorrectly.")),

@@ -1,7 +1,7 @@
 #pragma once
-// Every probe of every room, counted for Prometheus under the prefix callsign_, and what is read of
-// the process and the disk when a text is made. What each means: docs/operations.md. The only part
-// that knows Prometheus. Thread safe.
+// Counts the events of all probes for Prometheus, under the prefix callsign_, and adds readings of
+// process and disk when a text is produced (docs/operations.md). The only user of the Prometheus
+// library. Thread-safe.
 
 #include "process_readings.hpp"
 
@@ -29,19 +29,19 @@ class metrics {
     reaper_probe& reaper();
     outbox_probe& outbox();
     net::http_probe& http();
-    // As net's budget for bodies is now: asked for before a text is made.
+    // Current use of net's body budget; set before a text is produced.
     void bodies_held(std::size_t bytes);
-    // The same of the feed's.
+    // Current number of the feed's followers, set likewise.
     void followers(std::size_t count);
     void webhooks(const api::delivery_counts& so_far);
     void remotes(const outbox_totals& now);
-    // `every`: how often one is scheduled; zero: never.
+    // `every`: the interval of scheduled backups; zero: disabled.
     void backups(const jobs::backup_tally& so_far, milliseconds every);
     void space(const sqlite_space& now);
     void process(const process_readings& now);
     void ready(bool is_ready);
 
-    // The text exposition format, version 0.0.4.
+    // Returns the text exposition format, version 0.0.4.
     std::string text() const;
 
   private:

@@ -4,7 +4,7 @@
 
 namespace callsign::setup {
 
-// Files beside the connections: the store's, and those that are told that they are too many.
+// Files besides connections: the store's, and connections that are rejected as too many.
 constexpr std::size_t other_files = 160;
 
 std::size_t raise_open_files_limit() {

@@ -1,15 +1,15 @@
 #pragma once
-// How many files the process may have open, and how many connections that leaves room for.
+// The limit of open files, and the connections that it allows.
 
 #include <cstddef>
 
 namespace callsign::setup {
 
-// Each connection is a file; the soft limit is often far below what the system allows. Returns the
-// limit in force; 0: it is not known.
+// Raises the soft limit, which is often far below the hard one: each connection is a file. Returns
+// the new limit; 0: unknown.
 std::size_t raise_open_files_limit();
 
-// Of `files_max` open files, not 0.
+// Requires: `files_max` is not 0.
 std::size_t connections_possible(std::size_t files_max);
 
 }  // namespace callsign::setup

@@ -21,11 +21,11 @@ std::int64_t count_open_files() {
          at.increment(failed)) {
         ++count;
     }
-    return count > 0 ? count - 1 : 0;  // one is what counts them
+    return count > 0 ? count - 1 : 0;  // without the one that reads this directory
 }
 
-// Since the machine was started, in its ticks: the 22nd field of proc(5)'s stat, whose second, the
-// name, may hold blanks.
+// Returns the clock ticks from boot to the start of the process: field 22 of /proc/self/stat
+// (proc(5)). Field 2, the name, may have blanks.
 double start_ticks() {
     std::ifstream file("/proc/self/stat");
     std::string line;

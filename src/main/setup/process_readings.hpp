@@ -1,11 +1,11 @@
 #pragma once
-// What the kernel says of this process.
+// Readings of this process from the kernel.
 
 #include <cstdint>
 
 namespace callsign::setup {
 
-// 0: not known.
+// 0: unknown.
 struct process_readings {
     double cpu_seconds = 0;
     std::int64_t resident_bytes = 0;

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
     throw std::system_error(errno, std::generic_category(), file.string() + ": " + why);
 }
 
-// Closes at the latest when it goes.
+// A file descriptor, closed by the destructor.
 class descriptor {
   public:
     descriptor(const fs::path& file, int flags, unsigned mode = 0)
@@ -48,7 +48,7 @@ class descriptor {
 void write_file(const fs::path& file, std::string_view text, unsigned mode) {
     fs::path unfinished = file;
     unfinished += ".new";
-    ::unlink(unfinished.c_str());  // of a start that was cut off
+    ::unlink(unfinished.c_str());  // left by an interrupted start
     {
         descriptor out(unfinished, O_WRONLY | O_CREAT | O_EXCL, mode);
         out.write(text);

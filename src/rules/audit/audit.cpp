@@ -53,11 +53,11 @@ class auditor {
         try {
             look();
         } catch (const store_failure& failure) {
-            found_.unreadable(p, who + "cannot be seen to its end: " + failure.what());
+            found_.unreadable(p, who + "cannot be read to its end: " + failure.what());
         }
     }
 
-    // ---- what stores keep in no order of accounts ----
+    // ---- tables that are not ordered by account ----
 
     void read_links() {
         each_row(
@@ -114,7 +114,7 @@ class auditor {
             });
     }
 
-    // It waits for its series.
+    // Returns whether the task's series is held or still numbers its tasks.
     bool may_be_unnumbered(const task& t) {
         const auto its = all_series::find(tx_, t.account, t.current_prefix);
         return its && (its->held || its->numbering);
@@ -136,7 +136,7 @@ class auditor {
     }
 
     void look_at(const account& a) {
-        // A part of its rows is gone.
+        // Some of its rows are already removed.
         if (a.state == account_state::going) return;
         subject s{a, name_of(a.id)};
         attempt(proofs::remotes, s.who, [&] { look_at_remote(s); });
@@ -153,8 +153,8 @@ class auditor {
     void look_at_remote(const subject& s) {
         if (s.owner.elsewhere == remotes::find(tx_, s.owner.id).has_value()) return;
         found_.fault(proofs::remotes,
-                     s.who + (s.owner.elsewhere ? "it lives elsewhere, and nothing says where"
-                                                : "it lives here, and has a remote chain"));
+                     s.who + (s.owner.elsewhere ? "the account is remote, and has no remote chain"
+                                                : "the account is local, and has a remote chain"));
     }
 
     void look_at_devices(const subject& s) {
@@ -168,7 +168,7 @@ class auditor {
                     (is_managed ? "managed, and it has no key" : "opaque, and it has a key"));
         }
         if (devices.empty() && !is_managed) {
-            found_.fault(proofs::clients, s.who + "no client id opens it");
+            found_.fault(proofs::clients, s.who + "the account has no client ID");
         }
     }
 
@@ -179,7 +179,7 @@ class auditor {
         return {first, last};
     }
 
-    // Whoever has none is not looked at with the accounts.
+    // Reports fork versions without an account, which look_at_accounts() does not reach.
     void look_at_sides_of_nobody() {
         for (std::size_t i = 0; i < sides_.size(); ++i) {
             const fork_return& side = sides_[i];
@@ -188,7 +188,8 @@ class auditor {
                 if (accounts::find(tx_, side.account)) return;
                 found_.fault(proofs::sides, name_of(side.account) + "fork version " +
                                                 to_string(side.id) + " leads to seq " +
-                                                std::to_string(side.seq) + ", which is not there");
+                                                std::to_string(side.seq) +
+                                                ", which does not exist");
             });
         }
     }

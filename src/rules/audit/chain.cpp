@@ -15,12 +15,12 @@
 namespace callsign::rules::auditing {
 namespace {
 
-// Beyond them only the links of a chain are looked at, and who made what.
+// Limits of a replay. Beyond them only links and creating versions are verified.
 constexpr std::int64_t replayed_versions_max = 200'000;
 constexpr std::size_t replayed_bytes_max = std::size_t{1} << 30;
 constexpr std::size_t bytes_of_operation = 64;
 
-// From the first through the second.
+// First and last seq, inclusive.
 using seq_range = std::pair<std::int64_t, std::int64_t>;
 
 bool contains(const std::vector<seq_range>& ranges, std::int64_t seq) {
@@ -89,21 +89,21 @@ class chain_audit {
         if (replays_) replay(v);
     }
 
-    // What a conversion has taken over, whose end has not come: a copy of what is sealed, and the
-    // keys behind it.
+    // An opaque account has versions only during a conversion: copies of the sealed ones, then
+    // those with keys.
     void look_at_taken_over(const version& v) {
         if (!s_.sealed || v.seq > s_.owner.head.seq) return;
         const auto link = std::ranges::lower_bound(*s_.sealed, v.seq, {}, &sealed_link::seq);
         if (link != s_.sealed->end() && link->seq == v.seq && link->id == v.id) return;
         found_.fault(proofs::own_kind, s_.who + "an opaque account with versions: seq " +
-                                           std::to_string(v.seq) + " is none that it has sealed");
+                                           std::to_string(v.seq) + " is not a sealed version");
     }
 
     void look_at_place(const version& v) {
         pass_sides(v.seq);
         if (v.seq - 1 > last_) missing_.emplace_back(last_ + 1, v.seq - 1);
         const bool is_first = versions_ == 0 && unread_.empty();
-        // What was sealed may have begun elsewhere; what was taken over goes from the first on.
+        // Sealed chains may begin on another server; conversions are undone first version first.
         const bool was_sealed = v.seq == 1 && s_.owner.head.sealed_seq > 0;
         const bool may_be_any = is_first && (was_sealed || !is_managed());
         if (before_ && v.parent != *before_ && !may_be_any) {
@@ -125,10 +125,10 @@ class chain_audit {
         unread_.emplace_back(std::max<std::int64_t>(from, 0) + 1, to);
         last_ = to;
         before_.reset();
-        give_up_replay();  // what the chain says is not known any more
+        give_up_replay();  // the chain's content is no longer fully known
     }
 
-    // ---- the ends ----
+    // ---- the ends of the chain ----
 
     void look_at_ends() {
         const std::int64_t end = s_.owner.head.seq;
@@ -149,14 +149,14 @@ class chain_audit {
 
     // ---- fork versions ----
 
-    // Those that lead to a version before `seq`, and have not met it.
+    // Reports fork versions that lead to a missing version before `seq`.
     void pass_sides(std::int64_t seq) {
         for (; !sides_.empty() && sides_.front().seq < seq; sides_ = sides_.subspan(1)) {
             const fork_return& side = sides_.front();
             if (has(side.seq) || contains(unread_, side.seq)) continue;
             found_.fault(proofs::sides, s_.who + "fork version " + to_string(side.id) +
                                             " leads to seq " + std::to_string(side.seq) +
-                                            ", which is not there");
+                                            ", which does not exist");
         }
     }
 
@@ -165,11 +165,11 @@ class chain_audit {
                !contains(unread_, seq);
     }
 
-    // ---- who made what ----
+    // ---- creating versions ----
 
-    // The version that a receipt names is the one that made the task. But where a chain begins
-    // elsewhere, there are tasks that no version here has made; and of an account that was opaque,
-    // there are numbers whose task never came.
+    // A receipt names the version that created the task. Exceptions: a chain that began on another
+    // server has tasks that no version here created, and an opaque account has numbers whose task
+    // never arrived.
     void look_at_maker(const kept_task& t) {
         if (t.was_made || !t.numbered || contains(unread_, t.seq)) return;
         const std::string which =
@@ -180,13 +180,13 @@ class chain_audit {
         if (!has(t.seq)) {
             found_.fault(proofs::makers, which + ": there is no such version");
         } else if (begins_at_nothing_ && !(t.was_made_before && gives_number(t))) {
-            found_.fault(proofs::makers, which + ": that version has not made it");
+            found_.fault(proofs::makers, which + ": that version did not create the task");
         }
     }
 
-    // A task that came without a number has it of a later version: of the server's own that says
-    // keys, or nothing if keys are not said, or of one in which a device says the task's key or
-    // removes it.
+    // Returns whether a later version numbered a task that arrived without a number: one by the
+    // server that sets keys (empty if keys are disabled), or one in which a device sets the task's
+    // key or deletes the task.
     bool gives_number(const kept_task& t) {
         bool does = false;
         const auto is_update = [](const operation& o) { return o.kind == operation_kind::update; };
@@ -201,8 +201,8 @@ class chain_audit {
         return does;
     }
 
-    // Whatever a version made is there, be it purged. But of what was sealed once, what came and
-    // went has no row.
+    // A task that a version created has a row, even if purged. Exception: tasks that were created
+    // and deleted while the chain was sealed.
     void look_at_made(const uuid& id, std::int64_t seq) {
         if (kept_task* t = find(id)) {
             t->was_made = t->was_made || t->seq == seq;
@@ -211,12 +211,12 @@ class chain_audit {
         }
         const looked_up there = look_up(tx_, s_.owner.id, id);
         if (!there.readable) return;
-        const std::string which = "version " + std::to_string(seq) + " made " + to_string(id);
+        const std::string which = "version " + std::to_string(seq) + " created " + to_string(id);
         if (there.row && s_.all_tasks_read) {
             found_.fault(proofs::counted,
-                         s_.who + which + ", whose number no series of the account counts");
+                         s_.who + which + ", whose number belongs to no series of the account");
         } else if (!there.row && is_managed() && seq > s_.owner.head.sealed_seq) {
-            found_.fault(proofs::made, s_.who + which + ", which is lost");
+            found_.fault(proofs::made, s_.who + which + ", which does not exist");
         }
     }
 
@@ -225,7 +225,7 @@ class chain_audit {
         return found != s_.tasks.end() && found->uuid == id ? &*found : nullptr;
     }
 
-    // ---- the tasks are what the chain says, each operation having had an effect ----
+    // ---- replaying the chain gives the tasks, and each operation has an effect ----
 
     void replay(const version& v) {
         for (const operation& o : v.operations) {
@@ -242,15 +242,15 @@ class chain_audit {
         if (versions_ > replayed_versions_max || bytes_ > replayed_bytes_max) give_up_replay();
     }
 
-    // How its tasks stood then, but for those that have not changed since. A task that the server's
-    // own version right behind changes too is kept after that alone.
+    // Verifies the stored state after `v` of each task that has changed since. If the server's own
+    // next version changes the task too, only the state after that version is stored.
     void look_at_history(const version& v) {
         if (v.seq <= history_from()) return;
-        std::set<uuid> touched;  // ordered: so are the faults
+        std::set<uuid> touched;  // ordered, so that the findings are
         for (const operation& o : v.operations) touched.insert(o.uuid);
         for (const uuid& id : std::exchange(kept_next_, {})) {
             if (touched.contains(id)) continue;
-            note_history(id, "nothing is kept of task " + to_string(id) + " after version " +
+            note_history(id, "there is no history of task " + to_string(id) + " after version " +
                                  std::to_string(v.seq - 1));
         }
         for (const uuid& id : touched) {
@@ -264,7 +264,7 @@ class chain_audit {
         try {
             stood = history::find_as_of(tx_, s_.owner.id, id, seq);
         } catch (const store_failure&) {
-            return;  // it is listed elsewhere
+            return;  // reported as unreadable
         }
         if (!stood || stood->last_seq != seq) {
             kept_next_.insert(id);
@@ -274,7 +274,7 @@ class chain_audit {
         const bool is_right =
             said == nullptr ? stood->purged : !stood->purged && stood->attributes == *said;
         if (is_right) return;
-        note_history(id, "task " + to_string(id) + " is kept as another, as of version " +
+        note_history(id, "task " + to_string(id) + " differs in the history, as of version " +
                              std::to_string(seq));
     }
 
@@ -282,7 +282,7 @@ class chain_audit {
         history_faults_[id].push_back(s_.who + std::move(why));
     }
 
-    // How a task stood before it was purged is removed, and what the chain says of it, in steps.
+    // A purge removes history and text in steps, so earlier differences are no errors.
     void forgive_history(const uuid& id) {
         history_faults_.erase(id);
         kept_next_.erase(id);
@@ -293,7 +293,7 @@ class chain_audit {
             try {
                 history_from_ = accounts::history_from(tx_, s_.owner.id);
             } catch (const store_failure&) {
-                history_from_ = no_more;  // the account's row is listed elsewhere
+                history_from_ = no_more;  // reported as unreadable
             }
         }
         return *history_from_;
@@ -313,7 +313,8 @@ class chain_audit {
         const task_map& said = said_.tasks();
         for (const auto& [id, attributes] : said) {
             if (!is(id, attributes)) {
-                found_.fault(proofs::replay, s_.who + "task " + to_string(id) + " is another");
+                found_.fault(proofs::replay,
+                             s_.who + "task " + to_string(id) + " differs from the chain");
             }
         }
         if (!s_.all_tasks_read) return;
@@ -323,7 +324,7 @@ class chain_audit {
                                          std::to_string(said.size()) + " on the chain");
     }
 
-    // What cannot be read is taken for right: it is listed elsewhere.
+    // Returns true for unreadable rows too: they are reported elsewhere.
     bool is(const uuid& id, const attributes& said) {
         if (const kept_task* t = find(id)) return !t->purged && t->said == hash_of(said);
         const looked_up there = look_up(tx_, s_.owner.id, id);
@@ -334,21 +335,21 @@ class chain_audit {
     read_tx& tx_;
     findings& found_;
     subject& s_;
-    std::span<const fork_return> sides_;  // those that are ahead
+    std::span<const fork_return> sides_;  // not passed yet
     std::unordered_set<uuid, keyed_hash> side_ids_;
     tally& all_;
 
     std::int64_t versions_ = 0, first_ = 0, last_ = 0;
     std::vector<seq_range> missing_, unread_;
-    std::optional<uuid> before_ = uuid{};  // none: it cannot be read
-    uuid head_{};                          // what the account's last seq is called
+    std::optional<uuid> before_ = uuid{};  // ID of the previous version; none: it is unreadable
+    uuid head_{};                          // ID of the version at the account's last seq
     bool begins_at_nothing_ = false;
 
     bool replays_ = false;
     std::optional<std::int64_t> history_from_;
-    std::set<uuid> kept_next_;  // tasks whose state is kept after the next version
+    std::set<uuid> kept_next_;  // tasks whose state may be stored only after the next version
     std::map<uuid, std::vector<std::string>>
-        history_faults_;  // unless a Delete of the task follows
+        history_faults_;  // dropped if a Delete of the task follows
     callsign::replay said_;
     std::size_t bytes_ = 0;
 };

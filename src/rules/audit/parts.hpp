@@ -1,6 +1,6 @@
 #pragma once
-// What the auditor's parts share: the proofs, one account as far as it has been looked at, and how
-// rows are read around damage.
+// Shared by the parts of the auditor: invariants, the state of one account's audit, and reading
+// rows around corruption.
 
 #include <callsign/domain/findings.hpp>
 #include <callsign/ports/store.hpp>
@@ -18,24 +18,21 @@ namespace callsign::rules::auditing {
 
 namespace proofs {
 inline constexpr proof readable{"file", "every row can be read"};
-inline constexpr proof slot_totals{"I4", "the totals count the slots"};
-inline constexpr proof totals{"I4", "the totals count what there is"};
-inline constexpr proof last_ids{"file", "no row is ahead of the last id that was given"};
-inline constexpr proof stored_bytes{"file", "each account's bytes are counted"};
+inline constexpr proof slot_totals{"I4", "the totals match the slots"};
+inline constexpr proof totals{"I4", "the totals match the rows"};
+inline constexpr proof last_ids{"file", "no row has an ID after the last assigned one"};
+inline constexpr proof stored_bytes{"file", "each account's stored bytes are correct"};
 inline constexpr proof numbers{"I1", "the numbers of each series and period are exactly 1..n"};
 inline constexpr proof counted{
-    "I1", "every number is counted by a series of the task's own account, under a prefix it has"};
-inline constexpr proof every_task{"I2",
-                                  "every task has its number, and says which version made it"};
+    "I1", "every number belongs to a series of the task's account, under one of its prefixes"};
+inline constexpr proof every_task{"I2", "every task has a number and the version that created it"};
 inline constexpr proof one_slot{"I3", "a key has one slot"};
-inline constexpr proof slot_task{"I3",
-                                 "a committed slot's task is there, with the uuid it reserved"};
-inline constexpr proof one_maker{"I3", "a task was made by one slot at most"};
+inline constexpr proof slot_task{"I3", "a committed slot's task exists, with the reserved UUID"};
+inline constexpr proof one_maker{"I3", "a task was created by at most one slot"};
 inline constexpr proof slot_state{
-    "I4", "a slot that is not committed holds no task, and a pending one no end"};
-inline constexpr proof in_flight{"I4",
-                                 "a slot is in flight while its creation waits in the outbox"};
-inline constexpr proof seqs{"I6", "each account's chain has seq 1..n without a hole"};
+    "I4", "an uncommitted slot has no task, and a pending slot no end time"};
+inline constexpr proof in_flight{"I4", "a slot is in flight while its creation is in the outbox"};
+inline constexpr proof seqs{"I6", "each account's chain has seq 1..n without gaps"};
 inline constexpr proof own_kind{"I6", "an account's versions are of its own kind"};
 inline constexpr proof sealed_parents{
     "I6", "each sealed version's parent is the one before it, and the head is the last"};
@@ -44,40 +41,40 @@ inline constexpr proof sealed_once{
 inline constexpr proof snapshots{"I6", "a snapshot is of a version of its account's chain"};
 inline constexpr proof device_keys{
     "I8", "a device of a managed account has a key, and one of an opaque account has none"};
-inline constexpr proof clients{"I8",
-                               "a client opens one account, and an opaque account has a client"};
-inline constexpr proof remotes{"file",
-                               "an account lives elsewhere if there is a remote chain of it"};
+inline constexpr proof clients{
+    "I8", "a client ID belongs to one account, and an opaque account has a client ID"};
+inline constexpr proof remotes{"file", "an account is remote if and only if it has a remote chain"};
 inline constexpr proof parents{
     "I6", "each version's parent is the one before it, and the head is the last"};
 inline constexpr proof sides{
     "I6", "a fork version leads back to its account's chain, and is not on it itself"};
-// One proof, of two invariants.
+// One check for two invariants.
 inline constexpr proof makers{
-    "I2", "a task's version is the one that made it, and what a version made is there"};
+    "I2",
+    "a task's version is the one that created it, and the tasks that a version created exist"};
 inline constexpr proof made{"I1", makers.sentence};
-inline constexpr proof replay{"I6", "the tasks are what the chain says"};
-inline constexpr proof history{"I6", "each task stood, after each version, as the chain says"};
+inline constexpr proof replay{"I6", "the tasks match the chain"};
+inline constexpr proof history{"I6", "the history of each task matches the chain"};
 }  // namespace proofs
 
 // ---- one account ----
 
-// What is kept of a task until its chain has been read.
+// Summary of a task, kept until its chain has been read.
 struct kept_task {
     callsign::uuid uuid{};
     std::int64_t seq = 0;
     std::int64_t last_seq = 0;
-    std::size_t said = 0;  // a hash of its attributes
+    std::size_t said = 0;  // hash of its attributes
     bool numbered = true;
     bool purged = false;
-    bool was_made = false;         // by the version that its receipt names
-    bool was_made_before = false;  // by one before that
+    bool was_made = false;         // created by the version that its receipt names
+    bool was_made_before = false;  // created by an earlier version
 };
 
 struct subject {
     const account& owner;
     std::string who;
-    std::optional<std::span<const sealed_link>> sealed{};  // by seq; none: not all can be read
+    std::optional<std::span<const sealed_link>> sealed{};  // by seq; none: some are unreadable
     std::vector<kept_task> tasks{};                        // by uuid
     bool all_tasks_read = true;
 };
@@ -88,7 +85,7 @@ inline std::string name_of(account_id id) {
 
 kept_task keep(const task& t);
 std::size_t hash_of(const attributes& all);
-// Who has which task. Equal for equal tasks alone, as far as 64 bits tell.
+// Returns a hash of 64 bits that identifies a task and its account.
 std::size_t mark_of(task_id id, account_id account, const uuid& uuid);
 
 struct looked_up {
@@ -98,34 +95,34 @@ struct looked_up {
 looked_up look_up(read_tx& tx, account_id account, const uuid& id);
 
 struct tally {
-    std::vector<std::size_t> tasks;  // each task's mark
+    std::vector<std::size_t> tasks;  // mark_of() of each task
     std::int64_t operations = 0;
     std::int64_t chains_replayed = 0;
 };
 
-// Of all tables.
+// Audits all tables.
 void look_at_rows(read_tx& tx, findings& found);
-// Of each series of the account. Adds the tasks to the subject's, which are then in order, and
-// their marks to the tally.
+// Audits each series of the account. Adds its tasks to the subject, ordered by UUID, and their
+// marks to the tally.
 void look_at_tasks(read_tx& tx, findings& found, subject& s, tally& all);
-// Requires: look_at_tasks() was done. `sides`: the account's, by seq.
+// Requires: look_at_tasks() has run. `sides`: the account's fork versions, by seq.
 void look_at_chain(read_tx& tx, findings& found, subject& s, std::span<const fork_return> sides,
                    tally& all);
-// `links`: the account's, by seq.
+// `links`: the account's sealed versions, by seq.
 void look_at_sealed_chain(read_tx& tx, findings& found, const subject& s,
                           std::span<const sealed_link> links);
-// Of all accounts. Requires: all tasks' marks are there.
+// Audits the slots of all accounts. Requires: the tally has the marks of all tasks.
 void look_at_slots(read_tx& tx, findings& found, tally& all);
 
 // ---- reading ----
 
-// A whole row may be large.
+// Few, because whole rows may be large.
 inline constexpr std::int64_t whole_rows_at_once = 8;
 
 inline constexpr std::int64_t no_more = std::numeric_limits<std::int64_t>::max();
 
-// The place after `last` behind which rows can be read again, going forward in ever longer steps.
-// `read_behind(place)` throws store_failure where they cannot. None: nowhere.
+// Returns the first place after `last`, in doubling steps, behind which rows are readable, or none.
+// `read_behind(place)` throws store_failure if they are not.
 template <class ReadBehind>
 std::optional<std::int64_t> next_readable(std::int64_t last, ReadBehind read_behind) {
     const std::int64_t from = std::max<std::int64_t>(last, 0);
@@ -137,15 +134,15 @@ std::optional<std::int64_t> next_readable(std::int64_t last, ReadBehind read_beh
             read_behind(place);
             return place;
         } catch (const store_failure&) {
-            // Not here yet.
+            // Still unreadable.
         }
     }
     return std::nullopt;
 }
 
-// Rows in the order of `place_of(row)`. Where one cannot be read, `passed(from, to, why)` is told
-// the places after `from` and through `to` that were passed over, and reading goes on behind them.
-// `page(after, limit)` asks the store; `see(row)` throws nothing of the store's.
+// Reads rows in the order of `place_of(row)`. Skips unreadable ones and calls `passed(from, to,
+// why)` for the places after `from` through `to`. `page(after, limit)` queries the store;
+// `see(row)` must not throw store_failure.
 template <class Page, class PlaceOf, class See, class Passed>
 void each_row(std::int64_t page_rows, Page page, PlaceOf place_of, See see, Passed passed) {
     const auto in_order = [&](std::int64_t before, const auto& row) {
@@ -182,7 +179,7 @@ void each_row(std::int64_t page_rows, Page page, PlaceOf place_of, See see, Pass
     }
 }
 
-// Where that was, in words.
+// Returns the range after `from` through `to` as text.
 std::string between(std::int64_t from, std::int64_t to);
 
 }  // namespace callsign::rules::auditing

@@ -136,7 +136,7 @@ class row_audit {
             return;  // reported as unreadable
         }
         found_.fault(proofs::clients, "device " + std::to_string(d.id.value) + ": account " +
-                                          std::to_string(d.account.value) + " is not there");
+                                          std::to_string(d.account.value) + " does not exist");
     }
 
     void look_at_tasks() {
@@ -159,9 +159,9 @@ class row_audit {
             found_.fault(p, "tasks, row " + std::to_string(t.id.value) + ": " + what);
         };
         if (t.over != (t.purged || is_over(t.attributes))) {
-            say(proofs::readable, "whether it is over");
+            say(proofs::readable, "wrong open or closed state");
         }
-        if (t.bytes != size_of(t.attributes)) say(proofs::readable, "its size");
+        if (t.bytes != size_of(t.attributes)) say(proofs::readable, "wrong size");
         if (!t.numbered) return;
         const auto its = series_of_.find(t.numbered->counter);
         if (its != series_of_.end() && its->second == t.series) return;
@@ -207,7 +207,7 @@ class row_audit {
         for (const auto& [account, bytes] : stored_) {
             if (bytes.said == bytes.there) continue;
             found_.fault(proofs::stored_bytes, name_of(account) + std::to_string(bytes.said) +
-                                                   " bytes are said to be stored, and there are " +
+                                                   " stored bytes are recorded, and there are " +
                                                    std::to_string(bytes.there));
         }
     }
@@ -217,8 +217,8 @@ class row_audit {
         const auto agree = [&](const proof& p, const char* of, std::int64_t said,
                                std::optional<std::int64_t> there) {
             if (!there || said == *there) return;
-            found_.fault(p, "totals say " + std::to_string(said) + " " + of + ", and there are " +
-                                std::to_string(*there));
+            found_.fault(p, "totals record " + std::to_string(said) + " " + of +
+                                ", and there are " + std::to_string(*there));
         };
         if (slots_) {
             agree(proofs::slot_totals, "pending", totals.slots.pending, slots_->pending);
@@ -234,7 +234,7 @@ class row_audit {
             const last_given& last = last_ids_[n];
             if (last.id <= totals.last_ids[n]) continue;
             found_.fault(proofs::last_ids, "the last id of " + std::string(last.table) +
-                                               " is said to be " +
+                                               " is recorded as " +
                                                std::to_string(totals.last_ids[n]) +
                                                ", and there is " + std::to_string(last.id));
         }

@@ -46,15 +46,15 @@ void look_at_ids(findings& found, const subject& s, std::span<const sealed_link>
         parents.push_back(link.parent);
     }
     find_equal(std::move(ids), [&](const std::string& id, const std::string& times) {
-        found.fault(proofs::sealed_once, s.who + "version " + id + " stands " + times + " times");
+        found.fault(proofs::sealed_once, s.who + "version " + id + " occurs " + times + " times");
     });
     find_equal(std::move(parents), [&](const std::string& id, const std::string& times) {
         found.fault(proofs::sealed_once, s.who + "version " + id + " has " + times + " children");
     });
 }
 
-// It stands before its child; without one it is of the head. Of a chain without versions it stands
-// before the first.
+// The seq of a snapshot is that of its version's child less one; without a child, the head's; on a
+// chain without versions, 0.
 void look_at_snapshot(read_tx& tx, findings& found, const subject& s,
                       std::span<const sealed_link> links) {
     const auto mark = snapshots::find_mark(tx, s.owner.id);
@@ -64,7 +64,7 @@ void look_at_snapshot(read_tx& tx, findings& found, const subject& s,
     const bool is_right = child != links.end() ? child->seq - 1 == mark->seq
                                                : (s.owner.head.version == mark->version &&
                                                   s.owner.head.seq == mark->seq);
-    if (!is_right) found.fault(proofs::snapshots, s.who + "its snapshot is of no version it has");
+    if (!is_right) found.fault(proofs::snapshots, s.who + "the snapshot is of an unknown version");
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ void look_at_sealed_chain(read_tx& tx, findings& found, const subject& s,
                           std::span<const sealed_link> links) {
     const bool is_opaque = s.owner.mode == account_mode::opaque;
     if (is_opaque) look_at_order(found, s, links);
-    // Those it has taken over go in steps.
+    // Sealed versions that a conversion has copied are removed in steps.
     const bool may_have = is_opaque || links.empty() || links.back().seq <= s.owner.head.sealed_seq;
     if (!may_have) {
         found.fault(proofs::own_kind, s.who + "a managed account with sealed versions");

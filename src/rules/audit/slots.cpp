@@ -75,14 +75,14 @@ class slot_audit {
         try {
             creation = effects::find(tx_, s.account, s.uuid, effect_kind::creation);
         } catch (const store_failure&) {
-            return;  // it is listed elsewhere
+            return;  // reported as unreadable
         }
         if (creation && creation->slot == s.id) return;
         found_.fault(proofs::in_flight, "slot " + std::to_string(s.id.value) +
                                             " is in flight, and its creation is not in the outbox");
     }
 
-    // Each has a slot of its own: there are no more of them than slots in flight.
+    // Each creation in the outbox has a slot of its own, so their numbers are equal.
     void count_creations() {
         std::int64_t creations = 0;
         for (account_id after{};;) {
@@ -98,7 +98,7 @@ class slot_audit {
                                             std::to_string(in_flight_) + " slots in flight");
     }
 
-    // A task that was not met may be one that could not be read.
+    // A task without a mark may be unreadable instead of missing.
     bool has_its_task(const slot& s) {
         if (std::ranges::binary_search(all_.tasks, mark_of(*s.task, s.account, s.uuid)))
             return true;
@@ -111,7 +111,7 @@ class slot_audit {
         for (auto at = made_.begin(); at != made_.end();) {
             const auto end = std::upper_bound(at, made_.end(), *at);
             if (end - at > 1) {
-                found_.fault(proofs::one_maker, "task " + std::to_string(*at) + ": made by " +
+                found_.fault(proofs::one_maker, "task " + std::to_string(*at) + ": created by " +
                                                     std::to_string(end - at) + " slots");
             }
             at = end;
@@ -125,15 +125,15 @@ class slot_audit {
         }
     }
 
-    // Whose keys have one hash.
+    // Compares slots whose keys have the same hash.
     void compare(std::int64_t one, std::int64_t other) {
         const auto a = read(one), b = read(other);
         if (!a || !b || a->account != b->account || a->key != b->key) return;
         found_.fault(proofs::one_slot, name_of(a->account) + "slots " + std::to_string(one) +
-                                           " and " + std::to_string(other) + " have one key");
+                                           " and " + std::to_string(other) + " have the same key");
     }
 
-    // None: it can be read no longer, and is listed among what cannot.
+    // Returns none if the slot is unreadable, which is reported elsewhere.
     std::optional<slot> read(std::int64_t id) {
         try {
             return slots::find(tx_, slot_id{id});
@@ -145,8 +145,8 @@ class slot_audit {
     read_tx& tx_;
     findings& found_;
     tally& all_;
-    std::vector<std::pair<std::size_t, std::int64_t>> keys_;  // a hash, and the slot
-    std::vector<std::int64_t> made_;                          // tasks, by a slot each
+    std::vector<std::pair<std::size_t, std::int64_t>> keys_;  // hash of the key, slot ID
+    std::vector<std::int64_t> made_;  // task IDs, one for each slot that created a task
     std::int64_t in_flight_ = 0;
 };
 

@@ -15,7 +15,7 @@
 namespace callsign::rules::auditing {
 namespace {
 
-// Each may be a large one.
+// Few, because tasks may be large.
 constexpr std::int64_t tasks_at_once = 32;
 
 class task_audit {
@@ -41,7 +41,7 @@ class task_audit {
         bool all_known = true, is_run = true;
         const std::string run =
             s_.who + from.prefix + (given.period.empty() ? "" : "-" + given.period);
-        // Those that were skipped on purpose come in between.
+        // Numbers of this period that were skipped on purpose.
         std::vector<numbers_skipped> gaps;
         std::ranges::copy_if(skipped_, std::back_inserter(gaps), [&](const numbers_skipped& gap) {
             return gap.period == given.period;
@@ -67,7 +67,7 @@ class task_audit {
                 see(from, t);
             },
             [&](std::int64_t before, std::int64_t to, const std::string& why) {
-                // Numbers have no holes: in the place of one there is one.
+                // Numbers are contiguous, so a single unreadable place is a number.
                 const bool is_one = to - std::max<std::int64_t>(before, 0) == 1;
                 if (is_one) is_there(to);
                 all_known = all_known && is_one;
@@ -82,7 +82,7 @@ class task_audit {
                                           ", but " + std::to_string(seen) +
                                           " tasks with numbers up to " + std::to_string(last) +
                                           " and " + std::to_string(gaps.size()) +
-                                          " gaps on purpose");
+                                          " intentional gaps");
     }
 
     void see(const series& from, const task& t) {
@@ -108,7 +108,7 @@ class task_audit {
         if (is_own) s_.tasks.push_back(keep(t));
     }
 
-    // What cannot be read is taken for right: it is listed elsewhere.
+    // Unreadable rows count as correct: they are reported elsewhere.
     bool has_prefix(const series& from, const std::string& prefix) {
         const auto known = prefixes_.find(prefix);
         if (known != prefixes_.end()) return known->second;
@@ -117,7 +117,7 @@ class task_audit {
             const auto meant = all_series::find(tx_, s_.owner.id, prefix);
             has = meant && meant->id == from.id;
         } catch (const store_failure&) {
-            // Not known.
+            // Unknown.
         }
         return prefixes_.emplace(prefix, has).first->second;
     }
@@ -126,8 +126,8 @@ class task_audit {
     findings& found_;
     subject& s_;
     tally& all_;
-    std::map<std::string, bool, std::less<>> prefixes_;  // of one series
-    std::vector<numbers_skipped> skipped_;               // of that series
+    std::map<std::string, bool, std::less<>> prefixes_;  // of the current series
+    std::vector<numbers_skipped> skipped_;               // of the current series
 };
 
 }  // namespace
@@ -178,7 +178,7 @@ void look_at_tasks(read_tx& tx, findings& found, subject& s, tally& all) {
         task_audit(tx, found, s, all).run();
     } catch (const store_failure& failure) {
         s.all_tasks_read = false;
-        found.unreadable(proofs::numbers, s.who + "cannot be seen to its end: " + failure.what());
+        found.unreadable(proofs::numbers, s.who + "cannot be read to its end: " + failure.what());
     }
     std::ranges::sort(s.tasks, {}, &kept_task::uuid);
 }

@@ -18,7 +18,7 @@ find_head::answer read(read_tx& tx, const find_head& q) {
 
 namespace {
 
-// A device that is further than the backup which the store was put back from, on its way back.
+// Returns the place of a device that is ahead of the restored backup (resync.hpp).
 std::variant<chain_place, find_child::answer> place_of_returning(read_tx& tx, const find_child& q) {
     const uuid instance = instance_of(tx);
     const uuid parent = version_of_name(q.parent);
@@ -40,8 +40,8 @@ bool is_shared(read_tx& tx, const find_child& q, const chain_head& head) {
     return head.sealed_seq != 0 && devices::of(tx, q.account).front().id == q.device;
 }
 
-// The server's own, behind a device's version. A device that overwrites what it sets is corrected
-// by another one.
+// Returns whether this is the server's own version after a device's. If a device overwrites what it
+// sets, another one corrects that.
 bool is_correction(const version& v) {
     return v.author == author{} && std::ranges::all_of(v.operations, [](const operation& o) {
                return o.kind == operation_kind::update;
@@ -68,7 +68,7 @@ find_child::answer read(read_tx& tx, const find_child& q) {
         !is_shared(tx, q, head) && (is_named || version_of_name(q.parent) == q.parent);
     const find_child::push_first push_first{push_first_name(q.parent), head.seq, place->left_at};
     if (is_named && !q.at.own_through && !q.at.pulls_first) {
-        // The name that the device has now must be another than the one its sync began with.
+        // The device needs another push-first ID than the one its sync began with.
         if (q.at.may_be_resumed) return up_to_date{place->left_at};
         return push_first;
     }
@@ -98,7 +98,7 @@ find_missed::answer read(read_tx& tx, const find_missed& q) {
     return find_missed::found{std::move(next), is_all};
 }
 
-// One at a time, for each may be a large one.
+// One at a time, because versions may be large.
 read_versions::answer read(read_tx& tx, const read_versions& q) {
     read_versions::answer found;
     std::int64_t after = q.after;

@@ -1,4 +1,4 @@
-// The feed: each version as what it did to each of its tasks.
+// The feed: the changes that each version made to each of its tasks.
 
 #include "chain_place.hpp"
 #include "resolve.hpp"
@@ -23,17 +23,17 @@ namespace {
 struct touched_task {
     uuid id{};
     std::vector<std::string> changed{};
-    bool made = false;     // it was not there before
-    bool deleted = false;  // whether or not it was made again
+    bool made = false;     // it did not exist before
+    bool deleted = false;  // even if it was created again
 };
 
-// In the order of their first operation.
+// Returns the version's tasks, in the order of their first operation.
 std::vector<touched_task> touched_by(const version& v) {
     std::vector<touched_task> all;
     std::unordered_map<uuid, std::size_t, keyed_hash> places;
     for (const operation& o : v.operations) {
         const auto [place, fresh] = places.emplace(o.uuid, all.size());
-        // What comes first says whether it was there: each operation has an effect.
+        // Each operation has an effect, so the first one shows whether the task existed.
         if (fresh) all.push_back({o.uuid, {}, o.kind == operation_kind::create, false});
         touched_task& t = all[place->second];
         t.deleted = t.deleted || o.kind == operation_kind::remove;
@@ -77,12 +77,12 @@ class feed_reader {
     }
 
   private:
-    // One task at least is looked at.
+    // Returns whether the page is full; at least one task is read.
     bool is_enough() const {
         return found_.changes.size() >= q_.limit || (work_ >= q_.work_max && looked_at_ > 0);
     }
 
-    // False: there was enough before its end.
+    // Returns false if the page was full before the end of the version.
     bool show(const version& v) {
         auto touched = touched_by(v);
         for (std::size_t n = v.seq == q_.after.seq ? q_.after.tasks : 0; n < touched.size(); ++n) {
@@ -94,8 +94,7 @@ class feed_reader {
         }
         found_.next = {v.seq};
         ++looked_at_;
-        // Counted behind it: it was read as a whole, and to end a page within it for that would
-        // read it again.
+        // Counted after the tasks: a page that ended within the version would read it again.
         work_ += work_of(v);
         return true;
     }
@@ -111,18 +110,18 @@ class feed_reader {
         found_.changes.push_back(std::move(change));
     }
 
-    // The server's own version right behind the one that made the task: the same transaction.
+    // Returns whether `v` is the server's own version after the creating one (one transaction).
     static bool is_key_of_new(const version& v, const task& stood) {
         return v.author == author{} && stood.numbered && stood.numbered->seq + 1 == v.seq;
     }
 
-    // Of one that is purged by now nothing more is shown.
+    // Returns the task after version `seq`. If it has been purged since, its current, empty state.
     task as_it_stood(const uuid& id, std::int64_t seq) {
         auto now = counted(tasks::find(tx_, q_.account, id));
         if (!now) throw_damaged("versions by seq", seq, "a task of it is not there");
         if (now->purged || now->last_seq <= seq) return *std::move(now);
         auto then = counted(history::find_as_of(tx_, q_.account, id, seq));
-        // The server's own version right behind was the same transaction.
+        // The server's own version right after `seq` was in the same transaction.
         if (!then || then->last_seq != seq) {
             then = counted(history::find_as_of(tx_, q_.account, id, seq + 1));
         }
@@ -135,8 +134,7 @@ class feed_reader {
         if (!prefix_.empty() && stood.current_prefix != prefix_) return false;
         if (matches(*q_.filter, stood, q_.now)) return true;
         const auto before = counted(history::find_as_of(tx_, q_.account, stood.uuid, seq - 1));
-        // How it stood may be forgotten by now, or removed as it was purged: then it may have been
-        // in the filter.
+        // The state before may have expired or been purged; it may then have matched the filter.
         const bool is_known = before && !(before->purged && touched.deleted);
         return is_known ? matches(*q_.filter, *before, q_.now) : !touched.made;
     }
@@ -156,7 +154,7 @@ class feed_reader {
     const read_changes& q_;
     const chain_head head_;
     const std::int64_t from_;
-    std::string prefix_;  // that tasks of the filter have; empty: any
+    std::string prefix_;  // prefix in the filter; empty: any
     read_changes::part found_;
     std::size_t work_ = 0;
     std::size_t looked_at_ = 0;

@@ -1,5 +1,5 @@
-// Where purged tasks have text. There is no index by task: the chain is read from the version on
-// that made the first of them.
+// Finds text of purged tasks. There is no index by task: the chain is read from the version that
+// created the first of them.
 
 #include "purged_text.hpp"
 
@@ -16,15 +16,15 @@
 namespace callsign::rules {
 namespace {
 
-// A version by itself, beside its operations.
+// Work of a version without its operations.
 constexpr std::size_t work_of_version = 256;
 
-// Tasks whose beginnings one query looks for.
+// Maximum number of tasks whose creating versions one query finds.
 constexpr std::size_t looked_at_max = 500;
 
-// The last seq that comes before all that the chain says of them. A task that came without a number
-// has a receipt of a later version than the one that made it, and so has one that a client of an
-// opaque account had removed before it could be seen.
+// Returns the last seq before any text of these tasks, 0 if unknown. The receipt of a task that
+// arrived without a number names a later version than the creating one, and so does that of a task
+// which a client of an opaque account removed before the server could read it.
 std::int64_t before_all(read_tx& tx, account_id account, std::span<const purge> tasks) {
     std::map<std::int64_t, std::vector<uuid>> made;  // by the seqs of their receipts
     for (const purge& p : tasks) {
@@ -51,7 +51,7 @@ find_purged::answer read(read_tx& tx, const find_purged& q) {
     found.tasks = purges::of_next(tx, q.after, q.limit);
     if (found.tasks.empty()) return found;
     found.account = found.tasks.front().account;
-    // So many that their tasks are not looked at one by one, too: the chain is read once for them.
+    // Many tasks are not looked up one by one: their chain is read once from its start.
     const bool is_few = found.tasks.size() <= looked_at_max;
     found.after = is_few ? before_all(tx, found.account, found.tasks) : 0;
     return found;

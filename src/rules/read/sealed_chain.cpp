@@ -11,7 +11,7 @@
 namespace callsign::rules {
 namespace {
 
-// What a chain or a snapshot that is not there may mean.
+// Explains a missing chain or snapshot: the account may be managed by now.
 bool is_managed(read_tx& tx, account_id account) {
     const auto found = accounts::find(tx, account);
     return found && found->mode == account_mode::managed;
@@ -71,7 +71,7 @@ read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q) {
     return found;
 }
 
-// Of a managed one the last sealed version goes last.
+// The last sealed version of a managed account is removed last, so it marks unfinished removals.
 find_half_managed::answer read(read_tx& tx, const find_half_managed& q) {
     const auto has_rest = [&](const account& a) {
         if (a.state == account_state::going) return false;

@@ -23,7 +23,7 @@ list_slots::answer read(read_tx& tx, const list_slots& q) {
         if (!owner) return std::nullopt;
         account = owner->id;
     }
-    // One more than asked for tells whether there is another page.
+    // One row more than requested shows whether there is another page.
     auto rows = slots::some(tx, slot_id{q.page.after}, q.page.size + 1, q.state, account);
     auto found = page_from(std::move(rows), q.page);
     std::unordered_map<account_id, std::string> names;

@@ -1,4 +1,4 @@
-// Lists of tasks: walks over the open tasks alone, where the list can hold no others.
+// Task lists. Only open tasks are read if the list can have no others.
 
 #include "resolve.hpp"
 #include "walk.hpp"
@@ -11,7 +11,7 @@
 namespace callsign::rules {
 namespace {
 
-// The series that a list is of; none: it names one that there is not.
+// Returns the series of the list; none if the filter names one that does not exist.
 std::optional<std::vector<series>> series_in(read_tx& tx, account_id account,
                                              const task_filter& filter) {
     if (filter.prefix.empty()) return all_series::of(tx, account);
@@ -46,7 +46,7 @@ list_tasks::answer read(read_tx& tx, const list_tasks& q) {
     return found;
 }
 
-// Where links matter, tasks of all series are looked at, and those that are not wanted too.
+// If links matter, tasks of all series are read, including unwanted ones.
 scan_tasks::answer read(read_tx& tx, const scan_tasks& q) {
     auto all = series_in(tx, q.account, q.filter);
     if (!all) return unknown_series{};

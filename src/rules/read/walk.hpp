@@ -1,5 +1,5 @@
 #pragma once
-// A walk over an account's tasks in the order of keys, until there was enough.
+// Reads an account's tasks in the order of keys, up to a limit.
 
 #include <callsign/domain/work.hpp>
 #include <callsign/ports/store.hpp>
@@ -18,9 +18,8 @@ inline std::size_t work_of_row(const task& t) {
     return work_of_task + work_of(t.attributes);
 }
 
-// Series by series, period by period, number by number, up or down, from a place on: tasks are
-// found so without looking at other accounts' ones. Behind a series' last period come its tasks
-// without a number.
+// Walks series by series, period by period, number by number, up or down, from a place on, so that
+// no other account's tasks are read. A series' tasks without a number follow its last period.
 class task_walk {
   public:
     struct options {
@@ -30,7 +29,7 @@ class task_walk {
         std::int64_t expected = rows_expected;
     };
 
-    // `visit` is shown one task after the other, and its series; false: that was enough.
+    // Calls `visit(task, series)` for each task until it returns false.
     template <class Visit>
     task_walk(read_tx& tx, std::vector<series> all, const std::optional<task_place>& after,
               const options& o, Visit visit) {
@@ -52,14 +51,14 @@ class task_walk {
         is_done_ = true;
     }
 
-    // From where to go on; none: that was all.
+    // Returns where to resume; none: the walk is complete.
     std::optional<task_place> next() && {
         if (is_done_) return std::nullopt;
         return std::move(at_);
     }
 
   private:
-    // False: that was enough.
+    // Returns false if the walk is to stop.
     template <class Visit>
     bool run(read_tx& tx, const options& o, Visit& visit) {
         bool more = true;

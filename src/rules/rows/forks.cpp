@@ -30,13 +30,13 @@ void put(write_tx& tx, account_id account, const fork_version& made, const bound
     tx.at(made.created_at);
     fork_row row{
         {.row = tx.draw(drawn_id::fork), .account = account, .fork = made, .seq = made.own.back()}};
-    std::int64_t bytes = 0;  // of all there have been
+    std::int64_t bytes = 0;  // of all fork versions so far
     tx.edit(tx.expect<accounts_by_id>(account), [&](callsign::account& a) {
         row.place = ++a.forks.versions;
         row.bytes_before = a.forks.bytes;
         bytes = a.forks.bytes += static_cast<std::int64_t>(size_of(made));
     });
-    // So many at once, should there be more: the bounds may be other ones than before.
+    // Maximum that one call removes: after a change of the limits there may be more.
     constexpr std::int64_t gone_max = 64;
     const auto oldest = range_of<forks_by_place>(account).limit(gone_max).expect(1).heads();
     tx.scan(oldest, [&](const row_of<fork_head>& each) {

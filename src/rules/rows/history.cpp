@@ -11,17 +11,17 @@
 namespace callsign::history {
 namespace {
 
-// Of a row, beside its text.
+// Bytes of a row without its text.
 constexpr std::size_t row_bytes = 64;
-// A way back may be as long as the task, or so long.
+// The diffs from a state to the next whole one may take as many bytes as the task, or this many.
 constexpr std::size_t short_way = 1024;
-// In one step of forgetting.
+// Maximum that one step removes.
 constexpr std::size_t forgotten_bytes_max = std::size_t{4} << 20;
 
 }  // namespace
 
-// What is not whole is small beside the task, and what leads back to the last whole state is no
-// longer than the task: so all of history is linear in what was sent.
+// A diff is stored if the diffs to the next whole state stay within the task's size, so history
+// grows linearly with the bytes sent.
 std::int64_t put(write_tx& tx, const task& before, std::int64_t way_back, const attributes& after,
                  bool purged, time_point now) {
     std::int64_t way_now = 0;
@@ -52,7 +52,7 @@ std::optional<task> find_as_of(read_tx& tx, account_id account, const uuid& id, 
     const auto its = range_of<history_by_task>(found->id);
     const auto at = tx.all(range(its).after(seq + 1).descending().limit(1));
     if (at.empty()) return std::nullopt;
-    // From there on, each before the one that it leads back from.
+    // In ascending order: each diff leads from the next state back to its own.
     std::vector<row_of<history_row>> ways;
     const auto is_way = [&](row_of<history_row> row) {
         if (row->kind == history_kind::way_back) {

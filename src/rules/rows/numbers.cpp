@@ -10,14 +10,14 @@ std::vector<row_of<counter_row>> counters_of(read_tx& tx, series_id series) {
     return tx.all(range_of<counters_by_period>(series));
 }
 
-// Those that this number is among; null: it is not skipped.
+// Returns the skipped range with this number; null: the number is not skipped.
 row_of<skipped_row> skipped_around(read_tx& tx, counter_id counter, std::int64_t number) {
     const auto before = range_of<skipped_by_number>(counter).after(number + 1).descending();
     const auto found = tx.all(range(before).limit(1));
     return found.empty() || found.front()->last < number ? nullptr : found.front();
 }
 
-// The counter, made if it is not there, comes to be at the number that `move` makes of its own.
+// Moves the counter, created if it does not exist, to the number that `move` returns for it.
 template <class Move>
 std::int64_t advance(write_tx& tx, series_id series, std::string_view period, const Move& move) {
     auto counter = tx.get<counters_by_period>(series, period);

@@ -17,11 +17,10 @@
 namespace callsign {
 namespace {
 
-// Of the rows that one step removes, and one more row: what is deleted is overwritten, by way of
-// a log.
+// Maximum bytes that one step removes, plus one row: deleted data is overwritten, through the WAL.
 constexpr std::size_t removed_bytes_max = std::size_t{4} << 20;
 
-// Erases what it comes to, as long as `left` is above zero: of rows.
+// Erases rows while `left`, a number of rows, is above zero.
 template <class Index, std::size_t Parts>
 void erase_some(write_tx& tx, range<Index, Parts> rows, std::int64_t& left) {
     for (const auto& each : tx.all(rows.limit(left).heads())) {
@@ -39,7 +38,7 @@ void remove_webhooks(write_tx& tx, account_id account, std::int64_t& left, std::
     }
 }
 
-// All of an account's by an index whose keys begin with it.
+// Removes the account's rows by an index whose keys begin with the account.
 template <class Index>
 void remove_by(write_tx& tx, account_id account, std::int64_t& left, std::int64_t&) {
     erase_some(tx, range_of<Index>(account), left);
@@ -57,7 +56,7 @@ void remove_versions(write_tx& tx, account_id account, std::int64_t& left, std::
     });
 }
 
-// Of a table that knows no order of accounts: those behind `row`, whoever's, are looked at.
+// The table is not ordered by account: rows of all accounts after `row` are read.
 void remove_sealed(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row) {
     std::size_t bytes = 0;
     const auto rest = range_of<sealed_by_place>().after(row).limit(left).heads();
@@ -72,7 +71,7 @@ void remove_sealed(write_tx& tx, account_id account, std::int64_t& left, std::in
     });
 }
 
-// As remove_sealed(), each behind its history.
+// As remove_sealed(). A task goes after its history.
 void remove_tasks(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row) {
     std::size_t bytes = 0;
     const auto erase = [&](const auto& each) {
@@ -95,7 +94,7 @@ void remove_tasks(write_tx& tx, account_id account, std::int64_t& left, std::int
     });
 }
 
-// Behind its tasks.
+// Requires: the account's tasks are removed.
 void remove_series(write_tx& tx, account_id account, std::int64_t& left, std::int64_t&) {
     for (const auto& series : tx.all(range_of<series_by_account>(account).limit(left))) {
         for (const auto& counter : tx.all(range_of<counters_by_period>(series->id).limit(left))) {
@@ -110,7 +109,7 @@ void remove_series(write_tx& tx, account_id account, std::int64_t& left, std::in
     erase_some(tx, range_of<prefixes_by_name>(account), left);
 }
 
-// Those that others refer to come after them. With nothing left there may be more, behind `row`.
+// Rows that others refer to come after them. If `left` is 0 there may be more after `row`.
 using part = void (*)(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row);
 constexpr std::array parts{part{remove_webhooks},
                            part{remove_by<effects_by_account>},

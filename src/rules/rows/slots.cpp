@@ -6,7 +6,7 @@
 namespace callsign::slots {
 namespace {
 
-// False: it is not there, or not `as_wanted`.
+// Returns false if the slot does not exist or its state is not `as_wanted`.
 template <class As, class Move>
 bool move_if(write_tx& tx, slot_id id, const As& as_wanted, const Move& move) {
     const auto now = tx.get<slots_by_id>(id);

@@ -60,7 +60,7 @@ void set_content(task_row& row, attributes all, bool purged) {
     row.attributes = std::move(all);
 }
 
-// In place of its head: so its attributes need not be read.
+// Writes a whole row over its head, so that the old attributes need not be read.
 template <class Change>
 void rewrite(write_tx& tx, const row_of<task_head>& before, const Change& change) {
     task_row now{*before, {}};

@@ -1,5 +1,3 @@
-// The store: the committed state, and transactions over it.
-
 #include "reads.hpp"
 #include "write_transaction.hpp"
 
@@ -71,7 +69,7 @@ class memory_store final : public strict_memory_store {
         return committed_;
     }
 
-    std::mutex mutex_;  // guards the pointers; what they point to does not change once committed
+    std::mutex mutex_;  // guards the pointers; the committed rows are immutable
     std::shared_ptr<rows> committed_, durable_;
     int forgotten_ = 0;  // writer's thread
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What both kinds of transaction can be asked, over one state: its rows.
+// Reads of both kinds of transaction, over one state of the rows.
 
 #include "rows.hpp"
 
@@ -23,7 +23,7 @@ class reads_over : public Base {
     }
 
   protected:
-    // A reader's is the committed one, which is shared: it is only asked, never told.
+    // A reader shares the committed state and must not modify it.
     std::shared_ptr<rows> rows_;
     std::size_t work_ = 0;
 

@@ -5,7 +5,7 @@
 namespace callsign::memory {
 namespace {
 
-// The columns of a row, to be compared.
+// Collects a row's columns for comparison.
 class columns_of_row final : public column_sink {
   public:
     void put_null() override { all.emplace_back(); }
@@ -14,7 +14,7 @@ class columns_of_row final : public column_sink {
     void put_bytes(std::string_view bytes) override { all.emplace_back(bytes); }
     void put_made(std::string bytes) override { all.push_back(std::move(bytes)); }
     void put_made_text(std::string text) override { all.push_back(std::move(text)); }
-    // Their sizes have to do.
+    // Compares these values by size only.
     void put_attributes(const attributes& set, std::span<const std::string> absent) override {
         put_column(*this, size_of(set));
         put_column(*this, absent.size());
@@ -31,7 +31,7 @@ class columns_of_row final : public column_sink {
     std::vector<std::string> all;
 };
 
-// Both are whole rows.
+// Returns whether only columns that may change differ. Requires: both are whole rows.
 bool has_changed_as_it_may(const table_info& t, const row_ptr& from, const row_ptr& to) {
     columns_of_row before, now;
     t.put_columns(from.get(), before);

@@ -1,5 +1,6 @@
 #pragma once
-// Rows of any table, by its keys. A value: copies share the tables that neither has changed.
+// Rows of any table, by the keys of its indexes. A value: copies share tables that neither has
+// changed.
 
 #include <callsign/ports/unit_of_work.hpp>
 
@@ -17,11 +18,11 @@ class rows {
 
   private:
     using by_key = boost::container::flat_map<row_key, row_ptr>;
-    using table_rows = std::vector<by_key>;  // by each index
+    using table_rows = std::vector<by_key>;  // by index number
 
     const by_key* find(const index_info& index) const;
 
-    std::vector<std::shared_ptr<const table_rows>> tables_;  // by their numbers
+    std::vector<std::shared_ptr<const table_rows>> tables_;  // by table number
 };
 
 }  // namespace callsign::memory

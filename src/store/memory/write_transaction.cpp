@@ -1,6 +1,3 @@
-// The transaction over its tables, one function for each of the port's. What the port rules out is
-// asserted.
-
 #include "write_transaction.hpp"
 
 #include "reads.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// The writer's transaction: it changes a copy of the rows and gives it over at its commit. Copying
-// it all is what makes isolation plain, and tests' states are small.
+// The writer's transaction: applies its changes to a copy of the rows and hands the copy over at
+// commit. Copying whole tables keeps isolation simple; states in tests are small.
 
 #include "rows.hpp"
 
@@ -13,7 +13,7 @@ namespace callsign::memory {
 
 using committer = std::function<void(std::shared_ptr<rows>, bool durable)>;
 
-// `forgotten` counts those that wrote and are dropped without a commit; it outlives them.
+// `forgotten` counts transactions that wrote and were dropped without a commit; it outlives them.
 std::unique_ptr<write_tx> begin_write(std::shared_ptr<rows> copy, committer commit, int* forgotten);
 
 }  // namespace callsign::memory

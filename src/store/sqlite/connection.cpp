@@ -14,10 +14,10 @@ namespace callsign::sqlite {
 
 store_failure::kind meaning_of(int code, bool at_commit) {
     using kind = store_failure::kind;
-    // The commit frame is written last: when the disk was full before it, or the file was
-    // another's, nothing took. After any other failure of COMMIT the frame may be in the file,
-    // durable or not: memory may run out, and the file of shared memory fail to grow, after it was
-    // synced.
+    // SQLite writes the commit frame last: if the disk was full before it, or another process had
+    // the file locked, nothing was committed. After any other failure of COMMIT the frame may be in
+    // the file, durable or not: SQLite can run out of memory, or fail to grow shared memory, after
+    // it synced the frame.
     if ((code & 0xFF) == SQLITE_FULL) return kind::full;
     if (at_commit) return (code & 0xFF) == SQLITE_BUSY ? kind::refused : kind::unknown;
     if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC) return kind::unknown;
@@ -90,7 +90,7 @@ query& query::bind_null() {
 
 namespace {
 
-// Which statement it was says where the damage is: its values are bound, not part of it.
+// Names the statement, which locates the corruption. Its text holds no values: they are bound.
 [[noreturn]] void rethrow_at(const SQLite::Statement& statement, const SQLite::Exception& error) {
     const auto kind = meaning_of(code_of(error));
     const bool is_read = kind == store_failure::kind::read_failed;
@@ -135,7 +135,7 @@ std::int64_t query::integer(int column) const {
 
 std::string_view query::blob(int column) const {
     const auto* bytes = static_cast<const char*>(sqlite3_column_blob(columns_, column));
-    // Also what an empty one looks like.
+    // Also the value of an empty blob.
     if (!bytes && prepared_.getErrorCode() == SQLITE_NOMEM) {
         throw store_failure(store_failure::kind::refused, "SQLite: out of memory");
     }
@@ -173,8 +173,8 @@ time_point query::instant(int column) const {
 
 namespace {
 
-// Before anything else is asked of SQLite. Its count of memory in use, which nobody asks for, is a
-// global mutex around each allocation: 6 % of a creation's CPU.
+// Called before any other use of SQLite. Disables its unused statistics of memory in use: they cost
+// a global mutex around each allocation, 6 % of a creation's CPU.
 const char* start_sqlite() {
     static const char* const files = [] {
         sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -186,19 +186,20 @@ const char* start_sqlite() {
 }  // namespace
 
 connection::connection(const std::filesystem::path& file, int flags, std::size_t cache_bytes)
-    // No mutex in SQLite: a connection is used by one thread at a time (a fifteenth of a creation's
-    // CPU).
+    // One thread at a time uses a connection; SQLite's mutex would cost a fifteenth of a creation's
+    // CPU.
     : database_(file.string(), flags | SQLite::OPEN_NOMUTEX, busy_timeout_ms, start_sqlite()) {
-    execute("PRAGMA foreign_keys = OFF");  // rules and `callsign check` see to that; lookups cost
+    execute("PRAGMA foreign_keys = OFF");  // verified by the rules and `callsign check` instead
     execute("PRAGMA temp_store = MEMORY");
-    // Ours to choose in every connection: SQLite must not checkpoint behind the writer's back, and
-    // overwrites what is deleted with zeros, free pages included.
+    // Set on every connection: SQLite must not checkpoint on its own, and overwrites deleted rows
+    // and free pages with zeros.
     execute("PRAGMA wal_autocheckpoint = 0");
     execute("PRAGMA secure_delete = ON");
     execute(("PRAGMA cache_size = -" + std::to_string(cache_bytes / 1024)).c_str());
 }
 
-// SQLiteCpp keeps the handle to itself; of statements with one text it is the one not known yet.
+// SQLiteCpp does not expose the handle. Of several statements with the same text, the new one is
+// the one not known yet.
 prepared_statement connection::prepare(const char* sql) {
     SQLite::Statement made(database_, sql);
     const auto is_known = [&](const sqlite3_stmt* handle) {

@@ -1,6 +1,6 @@
 #pragma once
-// One connection to the file, with its prepared statements. SQLiteCpp's exceptions are translated
-// to store_failure here, at the door.
+// One connection to the file, with its prepared statements. Translates SQLiteCpp's exceptions to
+// store_failure.
 
 #include <callsign/base/sha256.hpp>
 #include <callsign/base/time.hpp>
@@ -16,26 +16,26 @@
 
 namespace callsign::sqlite {
 
-// Of a file whose first bytes are not those of a database.
+// Error text for a file whose first bytes are not those of a database.
 inline constexpr char no_database[] = "it is no SQLite database, or damaged at its very beginning";
 
-// What a failure of SQLite's means. `code` is an extended one. `at_commit`: only a disk that is
-// full, or a file that is busy, leaves the outcome certain.
+// Maps an extended SQLite error code. `at_commit`: any code but those of a full disk or a busy file
+// leaves the outcome unknown.
 store_failure::kind meaning_of(int code, bool at_commit = false);
 [[noreturn]] void rethrow(const SQLite::Exception& error, bool at_commit = false);
 
-// A statement that a connection keeps. Columns are read through `columns`, SQLite's handle of it: a
-// SQLite::Column of each costs a read of a few rows a twentieth of its request's CPU.
+// A statement that a connection keeps. Columns are read through `columns`, its SQLite handle:
+// SQLite::Column objects would cost a read of a few rows a twentieth of its request's CPU.
 struct prepared_statement {
     SQLite::Statement statement;
     sqlite3_stmt* columns;
 };
 
 // A prepared statement in use: bind in order, then step or run. Bound bytes are not copied: they
-// must live until the statement is run or reset. Reset by its destructor.
+// must live until the statement is run or reset. The destructor resets it.
 class query {
   public:
-    // `work`: of whoever asks, as worked() has it.
+    // `work` counts as worked() does; it outlives the query.
     query(prepared_statement& prepared, std::size_t& work)
         : prepared_(prepared.statement), columns_(prepared.columns), work_(work) {}
     query(const query&) = delete;
@@ -58,19 +58,19 @@ class query {
         return bind(id.value);
     }
 
-    // So many bytes of content, or what takes as long (domain/work.hpp), were read or written
-    // besides the columns, which are counted as they are bound or read.
+    // Counts `more` bytes read or written, or work that takes as long (domain/work.hpp). Columns
+    // are counted when they are bound or read.
     void worked(std::size_t more) const { work_ += more; }
 
-    // True: a row is there to be read.
+    // Returns whether there is a row to read.
     bool step();
     // For statements without rows.
     void run();
-    // For COMMIT: a failure may leave its outcome unknown.
+    // For COMMIT, whose outcome may be unknown after a failure.
     void run_commit();
 
     // ---- the row's columns, from 0 ----
-    // Whatever is on the disk: what cannot be is a store_failure that names the row.
+    // Names the row for errors: an invalid value on disk throws a store_failure with that name.
     void at(const char* table, std::int64_t row) {
         table_ = table;
         row_ = row;
@@ -81,7 +81,7 @@ class query {
     bool is_null(int column) const;
     std::int64_t integer(int column) const;
     std::string text(int column) const;
-    // Lives until the next step.
+    // Valid until the next step.
     std::string_view blob(int column) const;
     uuid id(int column) const;
     time_point instant(int column) const;
@@ -95,24 +95,25 @@ class query {
     std::int64_t row_ = 0;
 };
 
-// How long a statement waits for a file that another process holds.
+// How long a statement waits for a file that another process has locked.
 inline constexpr int busy_timeout_ms = 5'000;
 
 class connection {
   public:
     connection(const std::filesystem::path& file, int flags, std::size_t cache_bytes);
 
-    // `sql` is a constant of statements.hpp: its address is its name. One use at a time.
+    // `sql` outlives the connection; its address identifies the prepared statement. Requires: no
+    // other query uses that statement.
     query use(const char* sql);
 
-    // Not prepared: PRAGMA, BEGIN and the like.
+    // For PRAGMA, BEGIN and the like, which are not prepared.
     void execute(const char* sql);
     std::int64_t integer_of(const char* sql);
 
-    // Its log stays when it is closed, and nothing is moved from it.
+    // Keeps the WAL when the connection is closed, and does not checkpoint.
     void keep_log();
     SQLite::Database& database() { return database_; }
-    // By all queries so far.
+    // Work of all queries so far.
     std::size_t work() const { return work_; }
 
   private:

@@ -1,5 +1,5 @@
 #pragma once
-// A data directory is one process's.
+// Exclusive lock of a data directory.
 
 #include <callsign/base/file_trouble.hpp>
 
@@ -13,7 +13,7 @@
 
 namespace callsign::sqlite {
 
-// Held for the process's life: two processes on one directory could lose committed pages.
+// Held for the object's life: two processes on one directory could lose committed pages.
 class directory_lock {
   public:
     explicit directory_lock(const std::filesystem::path& file)

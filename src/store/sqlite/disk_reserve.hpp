@@ -1,5 +1,5 @@
 #pragma once
-// A little room kept for a start on a disk that is full: to open the files needs some.
+// Disk space reserved for a start on a full disk: opening the files needs some.
 
 #include <fcntl.h>
 #include <filesystem>
@@ -13,7 +13,7 @@ class disk_reserve {
     explicit disk_reserve(const std::filesystem::path& data_dir)
         : file_(data_dir / "callsign.reserve") {}
 
-    // False: there was none.
+    // Returns false if there was no reserve.
     bool give_up() {
         std::error_code ignored;
         return std::filesystem::remove(file_, ignored);

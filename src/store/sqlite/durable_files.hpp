@@ -1,6 +1,6 @@
 #pragma once
-// Files that are there after a power cut. Each throws std::runtime_error, with a sentence for
-// people.
+// Files that survive a power cut. All functions throw std::runtime_error with a message for the
+// operator.
 
 #include <callsign/base/file_trouble.hpp>
 
@@ -53,7 +53,7 @@ inline void sync_directory(const std::filesystem::path& directory) {
     descriptor(directory, O_RDONLY | O_DIRECTORY).sync();
 }
 
-// All of it or nothing.
+// Replaces the file atomically.
 inline void write_durably(const std::filesystem::path& file, std::string_view text) {
     const std::filesystem::path unfinished = file.string() + ".new";
     std::filesystem::remove(unfinished);

@@ -1,5 +1,3 @@
-// A file that is new or older becomes one that the store can open.
-
 #include "prepare_file.hpp"
 
 #include "log/log_rewrite.hpp"
@@ -25,7 +23,7 @@ namespace {
                              ". It was left as it is");
 }
 
-// Another program's data is not touched.
+// Rejects another program's file without changing it.
 void expect_own(connection& db, const std::filesystem::path& file) {
     const auto version = db.integer_of("PRAGMA user_version");
     const auto tables = db.integer_of("SELECT count(*) FROM sqlite_master");
@@ -38,9 +36,9 @@ void expect_own(connection& db, const std::filesystem::path& file) {
     }
 }
 
-// Lets the owner read and write it, its log and its shared memory; `replace`: the owner alone. Of
-// a file that is another user's the modes stay: whether it can be written is found out when it is
-// opened.
+// Lets the owner read and write the file, its WAL and its shared memory; with `replace`, no other
+// user. Failures are ignored: another user's file keeps its mode, and opening it shows whether it
+// is writable.
 void let_owner_write(const std::filesystem::path& file, std::filesystem::perm_options how) {
     using std::filesystem::perms;
     for (const char* part : {"", "-wal", "-shm"}) {
@@ -71,8 +69,8 @@ std::filesystem::path prepare_directory(const std::filesystem::path& dir) {
                                  file_trouble(dir, error.value(), file_use::making));
     }
     if ((std::filesystem::status(dir, error).permissions() & perms::others_write) != perms::none) {
-        throw std::runtime_error("anybody can write to " + dir.string() +
-                                 ", and replace what is there: chmod 700 " + dir.string());
+        throw std::runtime_error("all users can write to " + dir.string() +
+                                 ", and replace the data: chmod 700 " + dir.string());
     }
     return dir / "callsign.sqlite3";
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What is done to the file before the store opens it: it is created, or an older one is brought up
-// to date, while nobody else has it open.
+// Prepares the file before the store opens it: creates it, or migrates an older one. Requires: the
+// caller holds the directory's lock.
 
 #include "connection.hpp"
 
@@ -10,16 +10,17 @@
 
 namespace callsign::sqlite {
 
-// Makes the data directory, its owner's alone. The path of the store's file in it. Throws
-// std::runtime_error, with a sentence for people: it cannot be made, or anybody can write to it.
+// Creates the data directory, for its owner only, if it does not exist. Returns the path of the
+// store's file. Throws std::runtime_error with a message for the operator: the directory cannot be
+// created, or is world-writable.
 std::filesystem::path prepare_directory(const std::filesystem::path& dir);
 
-// WAL, the sums of its pages, the schema. Throws as opening the store does.
+// Sets up WAL mode, page checksums and the schema. Throws store_failure or another
+// std::runtime_error.
 void prepare_file(const std::filesystem::path& file, const sqlite_options& options);
 
-// Moves the log into the database as closing the file would, where nobody learns of a sync that
-// failed. What there is no room for stays in the log. Throws store_failure after such a sync: the
-// log stays.
+// Checkpoints as closing the file would, which does not report a failed sync. Pages that the disk
+// has no space for stay in the WAL. Throws store_failure if a sync failed; the WAL is kept.
 void move_log(connection& db, const std::filesystem::path& file);
 
 }  // namespace callsign::sqlite

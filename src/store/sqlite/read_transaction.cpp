@@ -1,5 +1,3 @@
-// A transaction on a connection of the pool, which has it back at the end.
-
 #include "read_transaction.hpp"
 
 #include "reads.hpp"
@@ -9,7 +7,7 @@
 namespace callsign::sqlite {
 namespace {
 
-// Holds the connection before reads_over refers to it.
+// A base class: initialised before reads_over refers to the connection.
 struct borrowed {
     reader_pool& pool;
     std::unique_ptr<connection> reader;
@@ -33,7 +31,7 @@ class read_transaction final : private borrowed, public reads_over<read_tx> {
         try {
             db_.use(sql::commit).run();
         } catch (const store_failure&) {
-            // Nothing was written; whoever has the connection next ends it first.
+            // Nothing was written; the connection's next transaction ends this one first.
         }
         pool.give_back(std::move(borrowed::reader));
     }
@@ -44,7 +42,7 @@ class read_transaction final : private borrowed, public reads_over<read_tx> {
         db_.use(sql::begin_read).run();
     }
 
-    row_cache remembered_;  // of its one state
+    row_cache remembered_;  // of this snapshot
 };
 
 }  // namespace

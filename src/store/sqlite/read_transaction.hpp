@@ -1,5 +1,5 @@
 #pragma once
-// A reader's transaction: a snapshot of the store, on a connection that it borrows from the pool.
+// A read transaction: a snapshot of the store, on a connection borrowed from the pool.
 
 #include "reader_pool.hpp"
 
@@ -11,7 +11,8 @@ namespace callsign::sqlite {
 
 struct writers_indexes;
 
-// Waits for a free connection. `pool` and the indexes outlive it. Throws store_failure.
+// Waits for a free connection. `pool` and the indexes outlive the transaction. Throws
+// store_failure.
 std::unique_ptr<read_tx> begin_read(reader_pool& pool, const writers_indexes& indexes);
 
 }  // namespace callsign::sqlite

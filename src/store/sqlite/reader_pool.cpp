@@ -1,5 +1,3 @@
-// Who waits for a connection, and for how long.
-
 #include "reader_pool.hpp"
 
 #include <algorithm>
@@ -57,7 +55,7 @@ void reader_pool::await_release(std::unique_lock<std::mutex>& lock) {
         const auto until = nobody ? std::min(end, empty_since_ + writers_turn) : end;
         if (available_.wait_until(lock, until) == std::cv_status::no_timeout) continue;
         if (nobody) {
-            held_ = false;  // the writer lets its turn pass: nobody waits for it again
+            held_ = false;  // the writer did not use its turn: stop waiting for it
             available_.notify_all();
             return;
         }

@@ -1,6 +1,6 @@
 #pragma once
-// The connections that only read. Who reads takes one and gives it back; the writer can keep new
-// readers out for a moment, so that the log can begin anew. Thread safe.
+// Pool of read-only connections. The writer can hold back new readers for a short time, so that the
+// WAL can restart. Thread safe.
 
 #include "connection.hpp"
 
@@ -20,19 +20,19 @@ class reader_pool {
   public:
     reader_pool(const std::filesystem::path& file, const sqlite_options& options);
 
-    // Waits for one. Throws store_failure (refused) if readers are held for too long.
+    // Waits for a connection. Throws store_failure (refused) if readers are held back for too long.
     std::unique_ptr<connection> take();
     void give_back(std::unique_ptr<connection> reader);
 
-    // Lets nobody in, so that those who read come to an end: the log can begin anew only when
-    // nobody reads from it.
+    // Holds back new readers until release(): the WAL can restart only when no reader uses it.
     void hold();
     void release();
     bool nobody_reads();
 
   private:
     using steady = std::chrono::steady_clock;
-    // How long the writer has, once nobody reads, to begin the log anew: it may have nothing to do.
+    // Time that the writer has to restart the WAL once no reader is active. Limited: it may be
+    // idle.
     static constexpr milliseconds writers_turn{10};
 
     void await_release(std::unique_lock<std::mutex>& lock);

@@ -1,5 +1,5 @@
 #pragma once
-// What both kinds of transaction can be asked, over one connection.
+// Reads of both kinds of transaction, over one connection.
 
 #include "connection.hpp"
 #include "index/bulk_rows.hpp"
@@ -15,19 +15,19 @@
 
 namespace callsign::sqlite {
 
-// The writer's; none: there is no writer in this process.
+// The writer's indexes; null if this process has no writer.
 struct writers_indexes {
     const bulk_index* numbers = nullptr;
     const bulk_index* places = nullptr;
     const key_index* keys = nullptr;
-    const pending_slots* pending = nullptr;  // of its own transactions alone
+    const pending_slots* pending = nullptr;  // null for readers
 };
 
 // Base is read_tx or write_tx.
 template <class Base>
 class reads_over : public Base {
   public:
-    // Before the transaction begins.
+    // Requires: the transaction has not begun.
     template <class... Remembered>
     reads_over(connection& db, writers_indexes indexes, Remembered... rows)
         : Base(rows...),
@@ -78,7 +78,7 @@ class reads_over : public Base {
         });
         return found;
     }
-    // Of this transaction: looked at when it is first needed.
+    // Returns the transaction's view of a bulk index; creates it at the first use.
     const index_view& waiting_by(const index_info& index) {
         const bool is_of_tasks = index.table == &info_of_table<task_row>();
         auto& view = is_of_tasks ? numbers_ : places_;
@@ -88,7 +88,7 @@ class reads_over : public Base {
     }
 
     writers_indexes indexes_;
-    std::int64_t commits_;  // of either index: they count the same ones
+    std::int64_t commits_;  // of either bulk index: both count the same commits
     std::optional<index_view> numbers_, places_;
 };
 

@@ -1,4 +1,4 @@
-// The store, of its parts: the file that is prepared, the writer's state, the readers, the log.
+// The SQLite store: the prepared file, the writer's state, the readers and the checkpointer.
 
 #include "directory_lock.hpp"
 #include "disk_reserve.hpp"
@@ -41,13 +41,13 @@ class sqlite_store final : public store, public embedded_store {
         } catch (const store_failure& failure) {
             using kind = store_failure::kind;
             if (!failure.is_damage() && failure.reason() != kind::read_failed) throw;
-            stopped_.emplace(kind::corrupt, failure.what());  // what is sound can be read
+            stopped_.emplace(kind::corrupt, failure.what());  // intact data can be read
         }
-        // The log is new. SQLite does so, too, and ignores a failure.
+        // The WAL file is new. SQLite syncs the directory too, but ignores a failure.
         sqlite::sync_directory(options.data_dir);
     }
 
-    // Over a sync that failed nothing is moved, and no log removed: it is all that is left.
+    // After a failed sync the WAL is kept and nothing is checkpointed: the WAL is all that is left.
     ~sqlite_store() override {
         const bool is_log_lost = state_.log && state_.log->make_up() != SQLITE_OK;
         if (!is_log_lost && log_.finish()) return;
@@ -75,7 +75,7 @@ class sqlite_store final : public store, public embedded_store {
     embedded_store* embedded() noexcept override { return this; }
     row_of<store_totals> totals() override {
         auto known = state_.rows.of<store_totals>().find<totals_by_id>({store_totals::only});
-        // Nothing is written where they could not be read.
+        // Nothing is written if the totals could not be read.
         return known ? known : std::make_shared<const store_totals>();
     }
     void prove_writable() override {
@@ -103,7 +103,7 @@ class sqlite_store final : public store, public embedded_store {
     }
 
   private:
-    // As a start does. Throws store_failure, of what stops writing.
+    // Loads another write state, as a start does. Throws store_failure if writing is impossible.
     void load_elsewhere() {
         try {
             sqlite::write_state(file_, options_).load();
@@ -114,7 +114,7 @@ class sqlite_store final : public store, public embedded_store {
         }
     }
 
-    // What is left on a full disk may do for a page, and not for what is refused all the time.
+    // A nearly full disk may have space for one page, but not for the batches that are rejected.
     void expect_room() const {
         constexpr std::uintmax_t least = 1 << 20;
         const sqlite_space space = space_of(file_.parent_path());
@@ -122,8 +122,8 @@ class sqlite_store final : public store, public embedded_store {
         throw store_failure(store_failure::kind::full, "less than 1 MiB is free on the disk");
     }
 
-    // Built in this order and closed in reverse: the readers first, so that the writer's connection
-    // is the last and checkpoints as it closes.
+    // Constructed in this order and destroyed in reverse: readers first, so that the writer's
+    // connection is the last one and checkpoints when it is closed.
     std::filesystem::path file_;
     sqlite_options options_;
     sqlite::directory_lock lock_;
@@ -131,7 +131,7 @@ class sqlite_store final : public store, public embedded_store {
     sqlite::reader_pool readers_;
     sqlite::checkpointer log_;
     std::function<void()> lost_at_close_;
-    std::optional<store_failure> stopped_;  // damage stands in the way of writing
+    std::optional<store_failure> stopped_;  // corruption prevents writing
 };
 
 std::unique_ptr<store> open_with_reserve(const sqlite_options& options) {
@@ -140,8 +140,8 @@ std::unique_ptr<store> open_with_reserve(const sqlite_options& options) {
     try {
         opened = std::make_unique<sqlite_store>(options);
     } catch (const store_failure& failure) {
-        // Not all that a full disk does to SQLite is called so: shared memory that cannot grow is
-        // an I/O error. A sync that failed is final.
+        // SQLite does not report every effect of a full disk as SQLITE_FULL: shared memory that
+        // cannot grow is an I/O error. A failed sync is final.
         const bool is_sync = failure.reason() == store_failure::kind::unknown;
         if (failure.is_damage() || is_sync || !room.give_up()) throw;
     }

@@ -1,5 +1,6 @@
 #pragma once
-// Every SQL text of this store that runs in a transaction. Bound parameters only.
+// SQL statements of this store, except those that tables.cpp generates and the checks in tools.
+// Values are bound parameters.
 
 namespace callsign::sql {
 
@@ -8,7 +9,7 @@ inline constexpr auto begin_read = "BEGIN";
 inline constexpr auto commit = "COMMIT";
 inline constexpr auto rollback = "ROLLBACK";
 
-// ---- slots that are open ----
+// ---- open slots ----
 
 inline constexpr auto pending_through = "SELECT pending_through FROM index_progress";
 inline constexpr auto set_pending_through = "UPDATE index_progress SET pending_through = ?";
@@ -26,14 +27,14 @@ inline constexpr auto pending_delete = "DELETE FROM pending_slots WHERE slot_id 
 inline constexpr auto progress_touch =
     "UPDATE index_progress SET pending_through = pending_through + ?";
 
-// ---- a look at a store that is not opened as one ----
+// ---- inspecting a store without opening it ----
 
-// Those of the first schema that no other program has by chance.
+// Tables of the first schema that no other program has by chance.
 inline constexpr auto look_own_tables =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
     " AND name IN ('accounts', 'prefixes', 'slots', 'key_runs', 'key_pages')";
 
-// ---- a store whose time is ahead ----
+// ---- clock repair ----
 
 inline constexpr auto moment_last = "SELECT last_moment FROM totals";
 inline constexpr auto moment_set = "UPDATE totals SET last_moment = ?";
@@ -45,14 +46,14 @@ inline constexpr auto history_not_after =
 inline constexpr auto fork_not_after =
     "UPDATE fork_versions SET created_at = ?1 WHERE created_at > ?1";
 
-// ---- indexes in bulk ----
+// ---- bulk indexes ----
 
 inline constexpr auto numbers_through = "SELECT numbers_through FROM index_progress";
 inline constexpr auto set_numbers_through = "UPDATE index_progress SET numbers_through = ?";
 inline constexpr auto numbers_behind =
     "SELECT counter_id, number, task_id, over FROM tasks WHERE task_id > ? AND number IS NOT NULL"
     " ORDER BY task_id";
-// Of up to 16 rows, in the order of their entries; NULL is none. A statement for each would be most
+// Up to 16 rows, in the order of their entries; NULL: no row. One statement per row would be most
 // of a merge's cost.
 #define CALLSIGN_SOME_ROWS                                                                    \
     "(VALUES (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?), (?))" \
@@ -73,7 +74,7 @@ inline constexpr auto set_places_through = "UPDATE index_progress SET places_thr
 inline constexpr auto places_behind =
     "SELECT account_id, seq, version_row, 0 FROM versions WHERE version_row > ?"
     " ORDER BY version_row";
-// One that waits still is not there; without its row it is none.
+// A buffered entry is not in the table; without its row it has no effect.
 inline constexpr auto place_delete = "DELETE FROM version_places WHERE account_id = ? AND seq = ?";
 inline constexpr auto place_put =
     "INSERT INTO version_places (account_id, seq, version_row)"
@@ -96,7 +97,7 @@ inline constexpr auto reference_segment =
     "SELECT history_segment FROM versions WHERE client_id = ? AND version_id = ?";
 inline constexpr auto reference_snapshot = "SELECT snapshot FROM clients WHERE client_id = ?";
 
-// ---- the index of keys ----
+// ---- key index ----
 
 inline constexpr auto run_all =
     "SELECT run_id, level, state, entries, through FROM key_runs ORDER BY run_id";

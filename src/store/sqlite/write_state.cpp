@@ -24,7 +24,7 @@ void write_state::load() {
     if (!totals) throw_damaged("totals", store_totals::only, "it is not there");
     rows.of<store_totals>().put(std::static_pointer_cast<const store_totals>(totals));
     keys.load();
-    log = log_sync_of(db);  // it has been read, so it is open
+    log = log_sync_of(db);  // open by now, since `db` was read
 }
 
 void write_state::committed_all() noexcept {

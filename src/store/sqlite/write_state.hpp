@@ -1,7 +1,7 @@
 #pragma once
-// What the writer remembers between transactions, so that it need not ask the file: it is the only
-// one that writes. A transaction ends with committed_all() or roll_back(), neither of which reads
-// or can fail: what is remembered is always what is on the disk.
+// The writer's state between transactions, kept in memory because only the writer writes. A
+// transaction ends with committed_all() or roll_back(), which neither read nor fail: the state
+// always equals what is on disk.
 
 #include "connection.hpp"
 #include "index/bulk_index.hpp"
@@ -20,15 +20,15 @@ class log_sync;
 class write_state {
   public:
     write_state(const std::filesystem::path& file, const sqlite_options& options);
-    // Reads what is there. Once, and of no use if it throws.
+    // Reads the file at start, once. If it throws, the object is unusable.
     void load();
 
-    // The transaction's end, one of them.
+    // Each transaction ends with one of these.
     void committed_all() noexcept;
     void roll_back() noexcept;
 
     connection db;
-    std::shared_ptr<log_sync> log;  // of `db`; null: it has no log yet
+    std::shared_ptr<log_sync> log;  // of `db`; null: no WAL open yet
     key_index keys;
     pending_slots pending;
     bulk_index numbers;             // of tasks

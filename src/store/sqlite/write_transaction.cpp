@@ -1,5 +1,3 @@
-// The transaction over its tables, one function for each of the port's.
-
 #include "write_transaction.hpp"
 
 #include "log/log_sync.hpp"
@@ -25,7 +23,7 @@ class write_transaction final : public reads_over<write_tx> {
                      &state.rows),
           state_(state),
           begun_with_(state.db.work()) {
-        end_on_disk();  // of one whose rollback failed: nothing is written before that is done
+        end_on_disk();  // retries a rollback that failed
         db_.use(sql::begin_write).run();
     }
     write_transaction(const write_transaction&) = delete;
@@ -36,7 +34,7 @@ class write_transaction final : public reads_over<write_tx> {
 
     row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
         auto found = reads_over::fetch(index, key, head);
-        // It is remembered from now on.
+        // The row is cached from now on, so it is verified once.
         if (found && index.table == &info_of_table<counter_row>()) {
             expect_highest(*static_cast<const counter_row*>(found.get()));
         }
@@ -65,7 +63,7 @@ class write_transaction final : public reads_over<write_tx> {
     void commit() override { commit_putting_off(nullptr); }
     void commit_unsynced() override { commit_putting_off(state_.log.get()); }
 
-    // What is set back is written all the same.
+    // The page is written although its value does not change.
     void touch() {
         for (const int more : {1, -1}) db_.use(sql::progress_touch).bind(more).run();
     }
@@ -77,7 +75,7 @@ class write_transaction final : public reads_over<write_tx> {
     }
 
   private:
-    // For as long as it lives; null: nothing is.
+    // Defers syncs of the WAL for its lifetime; null: defers none.
     class put_off_sync {
       public:
         explicit put_off_sync(log_sync* log) : log_(log) {
@@ -103,7 +101,7 @@ class write_transaction final : public reads_over<write_tx> {
         state_.rows.committed(written_);
         state_.committed_all();
     }
-    // One that has fallen behind would give numbers again.
+    // A counter below its highest number would assign numbers again.
     void expect_highest(const counter_row& c) {
         const auto down = range_of<tasks_by_number>(c.id).descending();
         const row_page last = reads_over::scan(range(down).limit(1).heads().get());
@@ -112,7 +110,7 @@ class write_transaction final : public reads_over<write_tx> {
         if (highest.numbered->number <= c.last_number) return;
         throw_damaged("counters", c.id.value, "it is behind the numbers that were given");
     }
-    // Behind their rows.
+    // Requires: the slots' rows are written.
     void enter_slots(const table_changes& changes) {
         for (const row_change& c : changes.rows) {
             const auto* const before = static_cast<const slot*>(c.before.get());
@@ -133,16 +131,16 @@ class write_transaction final : public reads_over<write_tx> {
         try {
             end_on_disk();
         } catch (const store_failure&) {
-            // The next transaction tries again.
+            // The next transaction retries.
         }
     }
-    // SQLite may have rolled back by itself (a full disk, say).
+    // SQLite may have rolled back already, for example on a full disk.
     void end_on_disk() {
         if (!sqlite3_get_autocommit(db_.database().getHandle())) db_.use(sql::rollback).run();
     }
 
     write_state& state_;
-    std::size_t begun_with_;  // of the connection's work
+    std::size_t begun_with_;  // the connection's work before this transaction
     bool flushed_ = false;
     std::vector<table_changes> written_;
     bool committed_ = false;

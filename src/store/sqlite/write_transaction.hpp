@@ -1,6 +1,6 @@
 #pragma once
-// The writer's transaction: what the rules change, on the disk and in what the writer remembers.
-// Ended without a commit, it leaves both as they were.
+// The writer's transaction: changes the file and the writer's state. Without a commit, both stay
+// unchanged.
 
 #include "write_state.hpp"
 
@@ -10,9 +10,9 @@
 
 namespace callsign::sqlite {
 
-// One at a time; `state` outlives it. Throws store_failure.
+// Requires: no other write transaction is open. `state` outlives it. Throws store_failure.
 std::unique_ptr<write_tx> begin_write(write_state& state);
-// As store::prove_writable().
+// As embedded_store::prove_writable().
 void prove_writable(write_state& state);
 
 }  // namespace callsign::sqlite

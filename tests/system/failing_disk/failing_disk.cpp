@@ -1,8 +1,9 @@
-// Preloaded into a server under test. From the moment the file named by CALLSIGN_FAIL_SYNC exists,
-// every fsync and fdatasync fails as on a dying disk; the one named by CALLSIGN_FAIL_ONE_SYNC holds
-// a pattern of paths, and after it, if not the first, how many pass before: that sync of them
-// fails, and the file goes; CALLSIGN_FAIL_ONE_READ is the same of a read; from the moment the one
-// named by CALLSIGN_DISK_FULL exists, files grow by no more than others give up, as on a full one.
+// Preloaded into a server under test, and controlled by files that environment variables name.
+// While CALLSIGN_FAIL_SYNC's file exists, every fsync and fdatasync fails, as on a failing disk.
+// CALLSIGN_FAIL_ONE_SYNC's file contains a pattern of paths and optionally a number of syncs to
+// pass: the next sync of a matching file fails, and the file is removed. CALLSIGN_FAIL_ONE_READ is
+// the same for reads. While CALLSIGN_DISK_FULL's file exists, files grow only into space that other
+// files release.
 
 #include <atomic>
 #include <cerrno>
@@ -29,7 +30,7 @@ Function* real(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-// Whether this is the one call that fails. `passed`: so many have, of this process.
+// Returns whether this is the one call that fails. `passed`: matching calls so far in this process.
 bool fails_once(const char* name, int descriptor, std::atomic<int>& passed) {
     if (!is_on(name)) return false;
     std::string pattern;
@@ -61,8 +62,8 @@ ssize_t read_at(const char* name, int descriptor, void* to, size_t size, off64_t
     return real<ssize_t(int, void*, size_t, off64_t)>(name)(descriptor, to, size, at);
 }
 
-// What files have given up on the full disk, and others may take: in a file of its own, for the
-// next process finds it there too.
+// The space that files have released on the full disk, stored in a file, so that the next process
+// finds it.
 std::atomic<off64_t>& map_room() {
     static std::atomic<off64_t> none{0};
     const char* file = std::getenv("CALLSIGN_DISK_FULL");
@@ -86,7 +87,8 @@ off64_t size_of(const struct stat64& file) {
     return S_ISREG(file.st_mode) ? file.st_size : 0;
 }
 
-// Whether a file would have to grow to reach `end`, and cannot. The log is on another disk.
+// Returns whether a file would have to grow to reach `end`, but cannot. The program's log is on
+// another disk.
 bool has_no_room(int descriptor, off64_t end) {
     struct stat64 file {};
     if (descriptor == STDERR_FILENO) return false;

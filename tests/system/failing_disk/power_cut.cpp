@@ -1,12 +1,12 @@
-// Preloaded into a server under test: the disk under the directory named by CALLSIGN_POWER_CUT_DIR
-// loses power. The file named by CALLSIGN_POWER_CUT holds how many of the calls that change that
-// disk are still made, and a seed; it goes once it is read. At the next one the process is killed,
-// and the files are what the cut left of them: what was synced, and any part of the rest
-// (support/unsynced_file.hpp). Of the directory, what was synced, and some first ones of the
-// changes since. With CALLSIGN_SYNCS_LIE syncs do nothing.
+// Preloaded into a server under test: simulates a power failure of the disk with the directory
+// named by CALLSIGN_POWER_CUT_DIR. The file named by CALLSIGN_POWER_CUT contains the number of
+// calls that may still change that disk, and a seed; it is removed once read. The next such call
+// kills the process and leaves the files as after the power failure: synced content, and any part
+// of the later writes (support/unsynced_file.hpp). Of the directory, the synced entries remain, and
+// the first of the later changes, up to a random one. With CALLSIGN_SYNCS_LIE syncs have no effect.
 //
-// The files are those right in the directory, and written through these calls. Not mapped ones:
-// SQLite's shared memory is no content.
+// Applies to files directly in the directory that are written through these calls. Memory-mapped
+// files are excluded: SQLite's shared memory need not survive.
 
 #include "support/unsynced_file.hpp"
 
@@ -68,13 +68,13 @@ std::string read_whole(const std::string& file) {
 
 class disk {
   public:
-    // None: it is not watched.
+    // Null: not simulated.
     static disk* watched() {
         static disk* const instance = make();
         return instance;
     }
 
-    // Where a call is about.
+    // The file that a call applies to.
     struct place {
         std::string name;  // empty: the directory itself
         unsynced_file* file = nullptr;
@@ -82,7 +82,7 @@ class disk {
 
     std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
 
-    // The rest requires that it is held.
+    // The functions below require the lock.
 
     std::optional<place> find(int descriptor) {
         char path[4096];
@@ -103,7 +103,7 @@ class disk {
         if (known != names_.end() && files_[known->second].inode == there.st_ino) {
             return place{*name, &loaded(known->second, *name)};
         }
-        // It is new: whatever it holds is not durable.
+        // A new file: its content is not durable.
         const file_id id = next_id_++;
         entry& made = files_[id];
         made.inode = there.st_ino;
@@ -113,13 +113,13 @@ class disk {
         return place{*name, &*made.content};
     }
 
-    // One that is to lose its content, or its name.
+    // Called before a file loses its content or its name.
     void keep(std::string_view path) { find(path); }
 
     void renamed(std::string_view from, std::string_view to) {
         const auto was = name_in_dir(from), is = name_in_dir(to);
         if (!was || !names_.contains(*was)) {
-            if (is) find(to);  // it came from elsewhere
+            if (is) find(to);  // it was moved from another directory
             return;
         }
         change_names({*was, is.value_or(""), names_.at(*was)});
@@ -139,7 +139,7 @@ class disk {
     }
     bool syncs_lie() const { return lies_; }
 
-    // A call that changes the disk: it may be the last one.
+    // Counts a call that changes the disk; it may be the last one.
     void count() {
         if (!calls_left_) read_when();
         if (!calls_left_) return;
@@ -153,11 +153,11 @@ class disk {
 
     struct entry {
         ino64_t inode = 0;
-        std::optional<unsynced_file> content{};  // none: nobody has touched it
+        std::optional<unsynced_file> content{};  // none: not used yet
     };
     struct name_change {
-        std::string from;  // empty: it is new
-        std::string to;    // empty: it goes
+        std::string from;  // empty: a new file
+        std::string to;    // empty: removed
         file_id file;
     };
 
@@ -272,7 +272,7 @@ int sync_by(const char* name, int descriptor) {
         if (d->syncs_lie()) return 0;
         begun = at->file ? at->file->changes() : d->name_changes();
     }
-    // Others go on meanwhile, as beside a real one.
+    // Other calls continue during the sync, as on a real disk.
     const int done = really();
     if (done != 0) return done;
     const auto held = d->hold();
@@ -300,7 +300,7 @@ ssize_t write_by(int descriptor, off64_t at, const iovec* parts, int count, cons
         bytes.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
     }
     bytes.resize(static_cast<std::size_t>(done));
-    // Where it was written, of who did not say.
+    // Without an explicit offset: derives the position of the write.
     if (at < 0) at = ::lseek64(descriptor, 0, SEEK_CUR) - done;
     where->file->write(static_cast<std::size_t>(at), std::move(bytes));
     d->count();

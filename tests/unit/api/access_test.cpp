@@ -1,6 +1,6 @@
-// Goal: every route lets in whom it should, and nobody else; and who was let out stays out. Method:
-// all of the route table against all kinds of token, with what each route needs said once more
-// here; and revocations at every step of a request.
+// Goal: every route accepts exactly the tokens that it should, and revoked access stays revoked.
+// Method: the whole route table with all kinds of token, with the requirement of each route
+// repeated here; and revocations at every step of a request.
 
 #include "api/routes.hpp"
 #include "api/sync/known_clients.hpp"
@@ -75,16 +75,16 @@ const std::map<std::string, needs> expected{
     {"DELETE /v1/devices/{id}", needs::admin},
 };
 
-// All others are the operator's.
+// All other routes are for operators.
 needs expected_of(const api::route& where) {
     const std::string path(where.path);
     const auto found = expected.find(std::string(to_string(where.method)) + " " + path);
     if (found != expected.end()) return found->second;
-    EXPECT_TRUE(path.starts_with("/v1/admin/")) << path << " is not expected";
+    EXPECT_TRUE(path.starts_with("/v1/admin/")) << path << " has no expectation";
     return needs::operators;
 }
 
-// With something for each {name}.
+// Fills in a value for each {name}.
 std::string target_of(std::string path) {
     for (auto at = path.find('{'); at != path.npos; at = path.find('{')) {
         path.replace(at, path.find('}') - at + 1, "none");
@@ -92,7 +92,7 @@ std::string target_of(std::string path) {
     return path;
 }
 
-TEST(access, is_what_each_route_says) {
+TEST(access, matches_the_requirement_of_each_route) {
     house h;
     h.make_account("syn", "SYN");
     struct caller {
@@ -137,7 +137,7 @@ TEST(access, is_what_each_route_says) {
     EXPECT_GT(seen, expected.size());
 }
 
-TEST(access, a_new_token_may_write_and_no_more_unless_it_is_said) {
+TEST(access, a_new_token_has_the_scope_write_by_default) {
     house h;
     h.make_account("syn", "SYN");
     const std::string admin = h.make_token("syn", token_scope::admin);
@@ -152,9 +152,9 @@ TEST(access, a_new_token_may_write_and_no_more_unless_it_is_said) {
 
 constexpr int steps_max = 40;
 
-// ---- accounts that are closed ----
+// ---- disabled accounts ----
 
-TEST(access, nobody_gets_into_a_disabled_account) {
+TEST(access, a_disabled_account_gives_no_access) {
     house h;
     const auto syn = h.make_account("syn", "SYN");
     const std::string root = h.operator_token();
@@ -170,7 +170,8 @@ TEST(access, nobody_gets_into_a_disabled_account) {
         EXPECT_EQ(read.status, in ? 200u : 403u) << read.body;
         EXPECT_EQ(read.body.find("account-disabled") == std::string::npos, in) << read.body;
         const auto sync = h.call(child_of(some_id(1), nil_id));
-        EXPECT_EQ(sync.status, in ? 503u : 403u) << sync.body;  // its key opens nothing here
+        // the device's key cannot be decrypted
+        EXPECT_EQ(sync.status, in ? 503u : 403u) << sync.body;
         EXPECT_EQ(sync.facts.reason, in ? "master-key" : "account-disabled");
     };
     expect_in(true);
@@ -191,7 +192,7 @@ TEST(access, nobody_gets_into_a_disabled_account) {
     expect_in(true);
 }
 
-TEST(access, a_disabled_account_stays_closed_whatever_was_under_way) {
+TEST(access, a_disabled_account_stays_disabled_with_requests_in_progress) {
     for (int steps = 0; steps < steps_max; ++steps) {
         house h;
         const auto syn = h.make_account("syn", "SYN");
@@ -211,7 +212,7 @@ TEST(access, a_disabled_account_stays_closed_whatever_was_under_way) {
 
 // ---- revocations at every step of a request ----
 
-// Where the operator revokes the account's token of scope read.
+// The path with which the operator revokes the account's token of scope `read`.
 std::string path_of_token(house& h, account_id account) {
     auto question = [account](read_tx& tx) { return tokens::of(tx, account); };
     for (const token& t : h.look(question)) {
@@ -222,7 +223,7 @@ std::string path_of_token(house& h, account_id account) {
     return {};
 }
 
-TEST(access, a_revoked_token_stays_out_whatever_was_under_way) {
+TEST(access, a_revoked_token_stays_revoked_with_requests_in_progress) {
     for (int steps = 0; steps < steps_max; ++steps) {
         house h;
         const auto syn = h.make_account("syn", "SYN");
@@ -240,12 +241,13 @@ TEST(access, a_revoked_token_stays_out_whatever_was_under_way) {
     }
 }
 
-TEST(access, a_revoked_device_stays_out_whatever_was_under_way) {
+TEST(access, a_revoked_device_stays_revoked_with_requests_in_progress) {
     for (int steps = 0; steps < steps_max; ++steps) {
         house h;
         const auto syn = h.make_account("syn", "SYN");
         const std::string root = h.operator_token();
-        // Nothing opens this; who is in is told so, who is out is not.
+        // This key cannot be decrypted: a device with access gets that error, a revoked one does
+        // not.
         create_device command{syn.id, "laptop", *parse_uuid(some_id(1)), "sealed"};
         const auto made = *h.run(h.engine().submit(std::move(command)));
         const std::string id = std::to_string(std::get<device>(made).id.value);
@@ -261,16 +263,16 @@ TEST(access, a_revoked_device_stays_out_whatever_was_under_way) {
     }
 }
 
-// Whoever reads a client while it is forgotten sees that what he has read may be old, though it was
-// not remembered yet.
-TEST(access, what_is_forgotten_begins_a_new_edition) {
+// A concurrent read of the client must detect that its result may be stale, although the client was
+// not cached yet.
+TEST(access, an_invalidation_begins_a_new_edition) {
     api::known_clients clients(4);
     const std::uint64_t before = clients.edition();
     clients.follow(events::device_revoked{{}, *parse_uuid(some_id(1))});
     EXPECT_NE(clients.edition(), before);
 }
 
-// Nobody knows whether it holds; who reads it anew sees.
+// The revocation may be durable; the next read decides.
 TEST(access, a_revocation_whose_outcome_is_unknown_is_looked_up) {
     for (const bool of_device : {false, true}) {
         const auto disk = make_memory_store();

@@ -1,4 +1,4 @@
-// What clients are told whose account stores as much as it may.
+// The responses to clients whose account has reached its storage limit.
 
 #include "support/answer_json.hpp"
 #include "support/house.hpp"
@@ -37,10 +37,10 @@ header_list as_json(header_list headers) {
 void expect_full(const net::http_response& answer) {
     EXPECT_EQ(answer.status, 507u);
     EXPECT_NE(answer.body.find("\"code\":\"account-full\""), std::string::npos) << answer.body;
-    EXPECT_EQ(header(answer, "Retry-After"), "") << "asking again does not help";
+    EXPECT_EQ(header(answer, "Retry-After"), "") << "a retry does not help";
 }
 
-TEST(account_room, of_a_managed_one) {
+TEST(account_limits, of_a_managed_one) {
     counting_probe probe;
     house h(options_with(probe));
     const auto syn = h.make_account("syn", "SYN");
@@ -73,7 +73,7 @@ TEST(account_room, of_a_managed_one) {
     EXPECT_EQ(purged.status, 204u);
 }
 
-TEST(account_room, of_an_opaque_one) {
+TEST(account_limits, of_an_opaque_one) {
     counting_probe probe;
     house h(options_with(probe));
     const auto first = h.call(add_version(opaque_client, nil_id, std::string(150, 's')));
@@ -81,13 +81,13 @@ TEST(account_room, of_an_opaque_one) {
     const std::string version(header(first, "X-Version-Id"));
     const auto next = h.call(add_version(opaque_client, version, std::string(51, 's')));
     EXPECT_EQ(next.status, 507u);
-    EXPECT_EQ(next.body, "the account stores as much as it may");
+    EXPECT_EQ(next.body, "the account's storage limit is reached");
     EXPECT_EQ(h.call(add_snapshot(opaque_client, version, std::string(51, 's'))).status, 507u);
     EXPECT_EQ(h.call(add_snapshot(opaque_client, version, std::string(50, 's'))).status, 200u);
     EXPECT_EQ(probe.full, 2);
 }
 
-TEST(account_room, of_tokens_is_the_same_whoever_makes_them) {
+TEST(account_limits, of_tokens_is_the_same_for_operators_and_accounts) {
     house_options o;
     o.engine.tokens_max = 3;
     house h(std::move(o));

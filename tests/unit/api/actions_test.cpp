@@ -1,4 +1,4 @@
-// POST /v1/tasks/{ref}:verb, as clients see it. What each does:
+// POST /v1/tasks/{ref}:verb, as clients see it. The effects are tested in
 // tests/unit/rules/task_actions_test.cpp.
 
 #include "support/house.hpp"
@@ -30,7 +30,7 @@ struct task_actions : ::testing::Test {
     house::made_account syn = h.make_account("board", "SYN");
 };
 
-TEST_F(task_actions, answer_with_the_task_and_its_etag) {
+TEST_F(task_actions, return_the_task_and_its_etag) {
     const auto done = act("syn-1:complete");
     const object task = task_of(done);
     EXPECT_EQ(task.at("status").as_string(), "completed");
@@ -49,7 +49,7 @@ TEST_F(task_actions, answer_with_the_task_and_its_etag) {
     EXPECT_EQ(task_of(act(uuid + ":complete")).at("status").as_string(), "completed");
 }
 
-TEST_F(task_actions, annotate_and_denotate_say_what_is_wrong) {
+TEST_F(task_actions, annotate_and_denotate_report_errors) {
     const auto annotated =
         task_of(act("SYN-1:annotate", R"({"description":"seen","entry":"2026-11-20T12:48:00Z"})"));
     EXPECT_EQ(boost::json::serialize(annotated.at("annotations")),
@@ -74,7 +74,7 @@ TEST_F(task_actions, annotate_and_denotate_say_what_is_wrong) {
                      .contains("annotations"));
 }
 
-TEST_F(task_actions, are_of_tasks_that_are_there) {
+TEST_F(task_actions, need_an_existing_task) {
     EXPECT_EQ(act("SYN-2:complete").status, 404u);
     EXPECT_EQ(act("nonsense:complete").status, 400u);
     EXPECT_EQ(act("SYN-1:finish").status, 405u);
@@ -83,7 +83,7 @@ TEST_F(task_actions, are_of_tasks_that_are_there) {
     EXPECT_EQ(act("SYN-1:start").status, 410u);
 }
 
-TEST_F(task_actions, the_answer_to_a_creation_has_the_etag) {
+TEST_F(task_actions, the_response_to_a_creation_has_the_etag) {
     const auto made = h.call(post("/v1/tasks", R"({"description":"Two"})", syn.token, "two"));
     const auto etag = std::find_if(made.headers.begin(), made.headers.end(),
                                    [](const auto& field) { return field.first == "ETag"; });

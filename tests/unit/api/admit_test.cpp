@@ -1,6 +1,6 @@
-// Goal: what a request will be refused for at its header, it is refused for there, with the answer
-// that it would have had with its body; and nothing else is. Method: routes by tokens, each asked
-// for admission and then answered as a whole.
+// Goal: a request that can be rejected for its header is rejected there, with the response that it
+// would get with its body; and no other is. Method: routes by tokens, each submitted for admission
+// and then as a whole.
 
 #include "support/house.hpp"
 
@@ -61,7 +61,7 @@ struct admitting : ::testing::Test {
     std::string write, read, admin, root;
 };
 
-TEST_F(admitting, refuses_what_the_header_is_refused_for_and_nothing_else) {
+TEST_F(admitting, rejects_exactly_the_requests_with_an_invalid_header) {
     int refused = 0, admitted = 0;
     for (const path& p : paths) {
         for (const std::string& token :
@@ -91,7 +91,7 @@ TEST_F(admitting, refuses_what_the_header_is_refused_for_and_nothing_else) {
     EXPECT_GT(admitted, 80);
 }
 
-TEST_F(admitting, says_who_pays) {
+TEST_F(admitting, determines_the_payer) {
     const auto payer = [&](std::string_view target, std::string_view token) {
         return h.admit(post(target, "{}", token)).payer.id();
     };
@@ -101,8 +101,9 @@ TEST_F(admitting, says_who_pays) {
     EXPECT_EQ(h.admit(get("/livez")).payer, payer::strangers());
 }
 
-// While its account's share is taken, a large body need not come: by anybody else it may.
-TEST(admitting_large_bodies, a_large_body_that_there_is_no_room_for_is_refused_at_its_header) {
+// While an account has no free share, its large bodies are rejected; those of other accounts are
+// not.
+TEST(admitting_large_bodies, a_large_body_without_a_free_share_is_rejected_at_its_header) {
     house_options options;
     options.engine.queue_bytes_max = 400'000;
     options.engine.account_bytes_max = 200'000;
@@ -114,7 +115,7 @@ TEST(admitting_large_bodies, a_large_body_that_there_is_no_room_for_is_refused_a
         request.insert("Content-Length", std::to_string(bytes));
         return request;
     };
-    // Asked for beside what is under way, and answered while that is.
+    // Submitted during the requests in progress; the response comes before they end.
     const auto is_refused = [&](std::string_view token, std::size_t bytes) {
         std::optional<net::admission> given;
         boost::asio::co_spawn(

@@ -15,7 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A store whose reads take their snapshot when they begin and end when the test says so.
+// A store whose reads take their snapshot when they begin, and end when the test permits.
 class slow_store {
   public:
     explicit slow_store(asio::io_context& io) : gate_(io, asio::steady_timer::time_point::max()) {}
@@ -55,7 +55,7 @@ class authenticator_test : public ::testing::Test {
         return hash;
     }
 
-    // Starts a question and runs until nothing can go on.
+    // Starts a look-up and runs until no handler is ready.
     std::shared_ptr<std::optional<result<std::optional<principal>>>> ask(authenticator& a,
                                                                          digest hash) {
         auto answer = std::make_shared<std::optional<result<std::optional<principal>>>>();
@@ -73,7 +73,7 @@ class authenticator_test : public ::testing::Test {
     slow_store store{io};
 };
 
-TEST_F(authenticator_test, remembers_whom_it_read) {
+TEST_F(authenticator_test, caches_principals_that_it_read) {
     auto a = make(10);
     const digest hash = issue("cs_a", token_scope::write);
     EXPECT_EQ(a.remembered(hash), nullptr);
@@ -84,7 +84,7 @@ TEST_F(authenticator_test, remembers_whom_it_read) {
     EXPECT_EQ(store.reads, 1);
 }
 
-TEST_F(authenticator_test, does_not_remember_nobody) {
+TEST_F(authenticator_test, does_not_cache_unknown_tokens) {
     auto a = make(10);
     const auto answer = ask(a, sha256("cs_unknown"));
     ASSERT_TRUE(*answer && **answer);
@@ -92,7 +92,7 @@ TEST_F(authenticator_test, does_not_remember_nobody) {
     EXPECT_EQ(a.size(), 0u);
 }
 
-TEST_F(authenticator_test, forgets_on_revocation) {
+TEST_F(authenticator_test, is_invalidated_by_a_revocation) {
     auto a = make(10);
     const digest hash = issue("cs_a", token_scope::write);
     ask(a, hash);
@@ -101,8 +101,8 @@ TEST_F(authenticator_test, forgets_on_revocation) {
     EXPECT_EQ(a.remembered(hash), nullptr);
 }
 
-// Wherever it is kept.
-TEST_F(authenticator_test, forgets_what_it_has_not_seen_for_a_long_time) {
+// This applies to both halves of the cache.
+TEST_F(authenticator_test, is_invalidated_for_entries_not_used_for_long) {
     auto a = make(4);
     const digest hash = issue("cs_a", token_scope::write);
     ask(a, hash);
@@ -135,7 +135,7 @@ TEST_F(authenticator_test, a_read_begun_before_a_revocation_is_read_again) {
     EXPECT_EQ(store.reads, 4);
 }
 
-TEST_F(authenticator_test, revocations_without_end_are_answered_too) {
+TEST_F(authenticator_test, endless_revocations_end_with_an_error) {
     auto a = make(10);
     const digest hash = issue("cs_a", token_scope::write);
     store.open = false;
@@ -151,7 +151,7 @@ TEST_F(authenticator_test, revocations_without_end_are_answered_too) {
     EXPECT_EQ(store.reads, 4);
 }
 
-TEST_F(authenticator_test, is_bounded_and_keeps_what_is_used) {
+TEST_F(authenticator_test, is_limited_and_keeps_what_is_used) {
     auto a = make(8);
     const digest used = issue("cs_used", token_scope::read);
     ask(a, used);

@@ -1,4 +1,4 @@
-// Many creations or edits in one request: each item has an outcome of its own.
+// Creations or edits in one request: each item has its own outcome.
 
 #include "callsign/v1/callsign.pb.h"
 #include "support/house.hpp"
@@ -82,7 +82,7 @@ TEST_F(batch, each_creation_has_an_outcome_of_its_own) {
     EXPECT_EQ(faults_of(done.results(6).problem()), "validation-failed prefix:unknown-prefix");
     EXPECT_EQ(done.results(7).receipt().key(), "SYN-2");
 
-    // The retry of all is the retry of each.
+    // A retry of the batch is a retry of each item.
     const auto again = create(body);
     for (const int i : {0, 5, 7}) {
         EXPECT_TRUE(again.results(i).replayed());
@@ -90,7 +90,7 @@ TEST_F(batch, each_creation_has_an_outcome_of_its_own) {
                   done.results(i).receipt().SerializeAsString());
     }
     EXPECT_EQ(again.results(1).problem().code(), "validation-failed");
-    // And one by itself is, too.
+    // A single request is a retry of its item, too.
     const auto alone = h.call(post("/v1/tasks", R"({"description":"five"})", syn.token, "e"));
     EXPECT_EQ(alone.status, 201u);
     EXPECT_NE(alone.body.find("SYN-2"), std::string::npos);
@@ -101,12 +101,12 @@ TEST_F(batch, creations_take_few_commits) {
     const auto done = create(items(500));
     ASSERT_EQ(done.results_size(), 500);
     for (int n = 0; n < 500; ++n) {
-        EXPECT_EQ(done.results(n).receipt().number(), n + 1) << "in their order";
+        EXPECT_EQ(done.results(n).receipt().number(), n + 1) << "in order";
     }
     EXPECT_LE(counted.count - before, 6);
 }
 
-TEST_F(batch, is_bounded_and_read_whole_or_not_at_all) {
+TEST_F(batch, is_limited_and_read_as_a_whole_or_not_at_all) {
     const auto refused = [&](const std::string& body) {
         const auto response = send("Create", body);
         EXPECT_EQ(response.status, 400u) << body.substr(0, 80);
@@ -124,8 +124,8 @@ TEST_F(batch, is_bounded_and_read_whole_or_not_at_all) {
               "validation-failed :malformed");
 }
 
-// However many are bad.
-TEST_F(batch, what_is_wrong_with_hundreds_spoils_no_other) {
+// This holds for any number of invalid items.
+TEST_F(batch, hundreds_of_invalid_items_do_not_affect_the_others) {
     std::string bad;
     for (int n = 0; n < 300; ++n) {
         bad += std::string(n == 0 ? "" : ",") + R"({"idempotencyKey":"b)" + std::to_string(n) +
@@ -140,15 +140,15 @@ TEST_F(batch, what_is_wrong_with_hundreds_spoils_no_other) {
     EXPECT_EQ(results.results(301).receipt().key(), "SYN-2");
 }
 
-// With so much wrong that reading ended, nobody knows what the rest was.
-TEST_F(batch, what_is_wrong_all_over_is_told_in_part) {
+// After too many errors parsing ended, so the remaining items are unknown.
+TEST_F(batch, only_the_first_errors_are_reported) {
     std::string bad;
     for (int n = 0; n < 490; ++n) {
         bad += std::string(n == 0 ? "" : ",") + R"({"a":1,"b":1,"c":1,"d":1,"e":1})";
     }
     const auto response = send("Create", items(10, bad));
     EXPECT_EQ(response.status, 400u);
-    EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u) << "nothing was made";
+    EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u) << "nothing was created";
     v1::Problem problem;
     wire::faults found;
     ASSERT_TRUE(wire::decode(wire::format::json, response.body, problem, found));
@@ -156,7 +156,7 @@ TEST_F(batch, what_is_wrong_all_over_is_told_in_part) {
     EXPECT_EQ(problem.detail(), "The first 100 errors are listed.");
 }
 
-TEST_F(batch, speaks_protobuf) {
+TEST_F(batch, accepts_protobuf) {
     v1::CreateTasks message;
     for (const char* key : {"a", "b"}) {
         auto& item = *message.add_items();
@@ -189,7 +189,7 @@ TEST_F(batch, each_edit_has_an_outcome_of_its_own) {
     EXPECT_EQ(done.results(2).problem().code(), "task-not-found");
     EXPECT_EQ(faults_of(done.results(3).problem()),
               "validation-failed ref:malformed description:required");
-    EXPECT_EQ(done.results(4).task().project(), "") << "in their order";
+    EXPECT_EQ(done.results(4).task().project(), "") << "in order";
     EXPECT_EQ(done.results(4).task().priority(), "H");
     EXPECT_EQ(done.results(4).task().seq(), done.results(0).task().seq() + 1);
     EXPECT_EQ(faults_of(done.results(5).problem()), "validation-failed depends[1]:task-not-found");

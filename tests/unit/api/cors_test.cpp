@@ -1,4 +1,4 @@
-// Web pages of other origins: what browsers ask and are told.
+// Web pages of other origins: preflight requests and responses.
 
 #include "support/house.hpp"
 
@@ -38,7 +38,7 @@ TEST(cors, is_off_by_default) {
     EXPECT_EQ(h.call(preflight("/v1/tasks", board)).status, 405u);
 }
 
-TEST(cors, tells_a_browser_what_a_page_may_send) {
+TEST(cors, responds_to_preflight_requests) {
     house h(open_to({"http://localhost:3000", board}));
     const auto asked = h.call(preflight("/v1/tasks/SYN-1", board));
     EXPECT_EQ(asked.status, 204u);
@@ -49,12 +49,12 @@ TEST(cors, tells_a_browser_what_a_page_may_send) {
     EXPECT_EQ(header(asked, "Vary"), "Origin");
     EXPECT_EQ(h.call(preflight("/v1/nothing", board)).status, 404u);
     EXPECT_EQ(h.call(preflight("/v1/tasks", "https://other.example")).status, 405u);
-    // Not a preflight: a question like any other.
+    // Not a preflight request.
     const auto plain = h.call(from(make_request(verb::options, "/v1/tasks", "", {}), board));
     EXPECT_EQ(plain.status, 405u);
 }
 
-TEST(cors, lets_pages_read_answers_of_any_kind) {
+TEST(cors, pages_can_read_responses_of_any_kind) {
     house h(open_to({board}));
     const auto account = h.make_account("syn", "SYN");
     for (const auto& token : {account.token, std::string("nobodys")}) {
@@ -64,7 +64,7 @@ TEST(cors, lets_pages_read_answers_of_any_kind) {
     }
     const auto other = h.call(from(get("/v1/tasks", account.token), "https://board.example.evil"));
     EXPECT_EQ(header(other, "Access-Control-Allow-Origin"), "");
-    // Refused before its body comes.
+    // Rejected before its body is sent.
     auto head = from(post("/v1/tasks", "", "nobodys"), board);
     const auto given = h.admit(std::move(head));
     ASSERT_TRUE(given.refused);

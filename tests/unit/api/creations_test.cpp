@@ -1,5 +1,5 @@
-// Creations as clients see them: each is made once, whatever is asked again, and the reaper ends
-// it.
+// Creations as clients see them: each is made once for any number of retries, and the reaper ends
+// abandoned ones.
 
 #include "callsign/v1/callsign.pb.h"
 #include "service_fixture.hpp"
@@ -39,7 +39,7 @@ TEST_F(service_test, a_retry_gets_the_same_bytes) {
     EXPECT_EQ(header(second, "Idempotent-Replayed"), "true");
 }
 
-TEST_F(service_test, two_requests_at_once_make_one_task) {
+TEST_F(service_test, two_concurrent_requests_create_one_task) {
     const auto one = h.start(post("/v1/tasks", R"({"description":"x"})", syn.token, "k1"));
     const auto two = h.start(post("/v1/tasks", R"({"description":"x"})", syn.token, "k1"));
     h.settle();
@@ -84,7 +84,7 @@ TEST_F(service_test, a_key_is_not_reused_for_another_payload) {
     EXPECT_EQ(code_of(other), "idempotency-key-reused");
 }
 
-TEST_F(service_test, every_fault_is_listed_and_no_slot_is_made) {
+TEST_F(service_test, every_error_is_listed_and_no_slot_is_created) {
     const auto refused = create(R"({"descripton":"x","status":"done","tags":"a"})", "k1");
     EXPECT_EQ(refused.status, 400u);
     EXPECT_EQ(code_of(refused), "validation-failed");
@@ -99,7 +99,7 @@ TEST_F(service_test, every_fault_is_listed_and_no_slot_is_made) {
     EXPECT_EQ(read("/v1/slots/k1").status, 404u);
 }
 
-TEST_F(service_test, a_task_is_not_made_larger_than_it_may_be) {
+TEST_F(service_test, a_task_cannot_exceed_its_size_limit) {
     std::string attributes;
     for (int n = 0; n < 65; ++n) {
         attributes += (n > 0 ? R"(,"x)" : R"("x)") + std::to_string(n) + R"(":")" +
@@ -118,16 +118,16 @@ TEST_F(service_test, a_task_is_not_made_larger_than_it_may_be) {
     EXPECT_EQ(batch.status, 200u) << batch.body;
     EXPECT_NE(batch.body.find("task-too-large"), std::string::npos);
     EXPECT_EQ(read("/v1/slots/k2").status, 404u);
-    EXPECT_EQ(create(R"({"description":"x"})", "k1").status, 201u) << "the key is as good as new";
+    EXPECT_EQ(create(R"({"description":"x"})", "k1").status, 201u) << "the key is unused";
 }
 
-TEST_F(service_test, a_body_that_is_no_json_is_one_fault) {
+TEST_F(service_test, a_body_that_is_not_json_is_one_error) {
     const auto refused = create("{", "k1");
     EXPECT_EQ(refused.status, 400u);
     EXPECT_EQ(listed_faults(refused).size(), 1u);
 }
 
-TEST_F(service_test, an_unknown_prefix_is_a_fault_of_the_body) {
+TEST_F(service_test, an_unknown_prefix_is_an_error_of_the_body) {
     const auto refused = create(R"({"description":"x","prefix":"NOPE"})", "k1");
     EXPECT_EQ(refused.status, 400u);
     EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"prefix unknown-prefix"});
@@ -149,9 +149,9 @@ TEST_F(service_test, dependencies_are_resolved_by_key_and_uuid) {
                                         "depends[3] task-not-found"}));
 }
 
-// Taskwarrior deletes it when `until` has come. Whoever has made it already is told so, however
-// late he asks.
-TEST_F(service_test, a_task_is_not_made_to_be_deleted) {
+// Taskwarrior deletes a task when `until` has passed. A client that has created the task already
+// gets its receipt at any time.
+TEST_F(service_test, a_task_whose_until_has_passed_is_rejected) {
     const std::string body = R"({"description":"x","attributes":{"until":"2026-11-20T12:30:00Z"}})";
     EXPECT_EQ(create(body, "k1").status, 201u);
     h.advance(std::chrono::minutes{30});
@@ -167,7 +167,7 @@ TEST_F(service_test, a_task_is_not_made_to_be_deleted) {
               201u);
 }
 
-// Taskwarrior would make thousands of tasks of it, on each device, with its next report.
+// Taskwarrior would create thousands of tasks from it, on each device, with its next report.
 TEST_F(service_test, a_task_does_not_recur_since_long_ago) {
     const auto made = [&](const char* due, const char* key) {
         return create(std::string(R"({"description":"x","status":"recurring","due":")") + due +
@@ -180,7 +180,7 @@ TEST_F(service_test, a_task_does_not_recur_since_long_ago) {
     EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"due invalid"});
 }
 
-TEST_F(service_test, what_is_over_has_an_end) {
+TEST_F(service_test, a_closed_task_has_an_end) {
     create(R"({"description":"x","status":"completed"})", "k1");
     create(R"({"description":"x","status":"completed",
                "attributes":{"end":"2026-11-19T12:00:00Z"}})",
@@ -193,7 +193,7 @@ TEST_F(service_test, what_is_over_has_an_end) {
     EXPECT_EQ(end_of("SYN-2"), "2026-11-19T12:00:00.000Z");
 }
 
-TEST_F(service_test, a_task_that_is_there_answers200) {
+TEST_F(service_test, an_existing_task_returns200) {
     const std::string body = R"({"description":"x","uuid":"11111111-2222-4333-8444-555555555555"})";
     EXPECT_EQ(create(body, "k1").status, 201u);
     const auto again = create(body, "k2");
@@ -204,7 +204,7 @@ TEST_F(service_test, a_task_that_is_there_answers200) {
 
 // ---- the reaper ----
 
-// A process that dies between the two phases leaves a pending slot.
+// A process that crashes between the two phases leaves a pending slot.
 void leave_pending_slot(house& h, account_id account, std::string key, digest fingerprint) {
     const auto reserved =
         h.run(h.engine().submit(reserve{account, std::move(key), fingerprint, std::nullopt, ""}));
@@ -218,7 +218,7 @@ digest fingerprint_of(std::string_view json) {
     return wire::to_domain(message, none)->fingerprint;
 }
 
-TEST_F(service_test, a_late_retry_hears_that_it_is_too_late) {
+TEST_F(service_test, a_late_retry_gets_slot_failed) {
     const std::string body = R"({"description":"x"})";
     leave_pending_slot(h, syn.id, "k1", fingerprint_of(body));
     EXPECT_EQ(text_of(body_of(read("/v1/slots/k1")).at("state")), "pending");
@@ -245,8 +245,8 @@ TEST_F(service_test, a_late_retry_hears_that_it_is_too_late) {
     EXPECT_EQ(text_of(body_of(read("/v1/tasks/SYN-1")).at("description")), "x");
 }
 
-// Nothing has been answered yet, so nothing holds: it would come out without what it depends on.
-TEST_F(service_test, a_pending_creation_waits_for_what_it_depends_on) {
+// There is no response to keep yet: without its dependency the task would not be the requested one.
+TEST_F(service_test, a_pending_creation_waits_for_its_dependencies) {
     const std::string body = R"({"description":"x","depends":["SYN-1"]})";
     create(R"({"description":"first"})", "k1");
     leave_pending_slot(h, syn.id, "k2", fingerprint_of(body));
@@ -271,7 +271,7 @@ TEST_F(service_test, each_attempt_is_counted_until_one_succeeds) {
     EXPECT_EQ(attempts(), 3);
 }
 
-TEST_F(service_test, a_killed_process_leaves_what_its_successor_finishes) {
+TEST_F(service_test, a_creation_of_a_killed_process_can_be_completed) {
     const auto disk = make_memory_store();
     virtual_clock clock;
     std::string token;

@@ -1,5 +1,5 @@
-// Devices of managed accounts, as operators and accounts see them. Goal besides: a derivation is
-// paid for by a device that is added, and by nothing else. Method: the library's PBKDF2 is counted.
+// Devices of managed accounts, as operators and accounts see them. Goal also: an added device costs
+// one key derivation, other requests none. Method: the library's PBKDF2 calls are counted.
 
 #include "support/answer_json.hpp"
 #include "support/house.hpp"
@@ -58,7 +58,7 @@ struct devices : ::testing::Test {
         return h.look(question).value();
     }
 
-    // Keys, in this test.
+    // The number of derivations in this test.
     int derived() const { return derivations() - derived_before; }
 
     house h;
@@ -80,7 +80,7 @@ TEST_F(devices, a_device_is_added_and_its_secret_is_shown_once) {
     const std::string secret = text_of(made.at("encryptionSecret"));
     EXPECT_EQ(text_of(made.at("name")), "laptop");
     EXPECT_TRUE(made.contains("deviceId") && made.contains("createdAt"));
-    EXPECT_EQ(id[14], '4');  // random, not of the time
+    EXPECT_EQ(id[14], '4');  // random, not time-based
     EXPECT_EQ(secret.size(), 64u);
     EXPECT_EQ(secret.find_first_not_of("0123456789abcdef"), secret.npos);
     EXPECT_EQ(text_of(made.at("taskrc")),
@@ -99,7 +99,7 @@ TEST_F(devices, a_device_is_added_and_its_secret_is_shown_once) {
     EXPECT_EQ(derived(), 1);
 }
 
-TEST_F(devices, what_is_stored_is_the_key_sealed_for_this_device_alone) {
+TEST_F(devices, the_stored_key_is_encrypted_for_this_device_only) {
     const object made = body_of(add("laptop"));
     const device d = stored(made);
     const std::string secret = text_of(made.at("encryptionSecret"));
@@ -110,7 +110,7 @@ TEST_F(devices, what_is_stored_is_the_key_sealed_for_this_device_alone) {
     const seal::belongs_to place{seal::purpose::device_key, syn.id, d.client_id};
     const auto opened = seal::open_at_rest(master, place, d.sealed_key);
     ASSERT_TRUE(std::holds_alternative<seal::secret_bytes>(opened));
-    // As a client derives it.
+    // The derivation of a client.
     const auto* const text = reinterpret_cast<const std::uint8_t*>(secret.data());
     const seal::key derived = seal::derive_key({text, secret.size()}, d.client_id);
     EXPECT_TRUE(std::ranges::equal(std::get<seal::secret_bytes>(opened).bytes(), derived.bytes()));
@@ -121,8 +121,8 @@ TEST_F(devices, what_is_stored_is_the_key_sealed_for_this_device_alone) {
         seal::open_at_rest(master, elsewhere, d.sealed_key)));
 }
 
-// Under the master key are those of all devices.
-TEST_F(devices, no_two_keys_are_sealed_under_one_nonce_and_no_two_secrets_are_alike) {
+// The master key encrypts the keys of all devices.
+TEST_F(devices, nonces_and_secrets_are_unique) {
     std::set<std::string> nonces{std::string(seal::nonce_bytes, '\0')};
     std::vector<std::string> secrets;
     constexpr std::size_t count = 4;
@@ -132,7 +132,7 @@ TEST_F(devices, no_two_keys_are_sealed_under_one_nonce_and_no_two_secrets_are_al
         nonces.insert(stored(made).sealed_key.substr(1, seal::nonce_bytes));
     }
     EXPECT_EQ(nonces.size(), count + 1);
-    // Nowhere: each of its bytes is drawn.
+    // All bytes of a secret are random.
     for (std::size_t at = 0; at < secrets[0].size(); at += 2) {
         std::set<std::string> bytes;
         for (const std::string& secret : secrets) bytes.insert(secret.substr(at, 2));
@@ -140,14 +140,14 @@ TEST_F(devices, no_two_keys_are_sealed_under_one_nonce_and_no_two_secrets_are_al
     }
 }
 
-TEST_F(devices, what_a_stranger_says_of_the_protocol_is_not_believed) {
+TEST_F(devices, a_forwarded_protocol_is_ignored_without_a_trusted_proxy) {
     const object made =
         body_of(add("laptop", {{"Host", "tasks.example.org"}, {"X-Forwarded-Proto", "https"}}));
     EXPECT_TRUE(
         text_of(made.at("taskrc")).starts_with("sync.server.url=http://tasks.example.org\n"));
 }
 
-TEST_F(devices, what_is_refused_costs_no_derivation) {
+TEST_F(devices, a_rejected_request_costs_no_derivation) {
     h.run(h.engine().submit(create_device{
         .account = syn.id, .name = "laptop", .client_id = uuid{{1}}, .sealed_key = "k"}));
     EXPECT_EQ(code_of(add("laptop")), "name-taken");
@@ -161,7 +161,7 @@ TEST_F(devices, what_is_refused_costs_no_derivation) {
     EXPECT_EQ(derived(), 0);
 }
 
-TEST_F(devices, an_account_has_so_many_and_no_more) {
+TEST_F(devices, an_account_has_a_maximum) {
     const auto most = create_device{}.active_max;
     for (std::size_t n = 0; n < most; ++n) {
         h.run(h.engine().submit(create_device{.account = syn.id,
@@ -175,7 +175,7 @@ TEST_F(devices, an_account_has_so_many_and_no_more) {
     EXPECT_EQ(derived(), 0);
 }
 
-// A derivation waits for the one before it.
+// The second derivation waits for the first.
 TEST_F(devices, two_that_are_added_at_once_both_are) {
     const auto one = h.start(add_request("one"));
     const auto two = h.start(add_request("two"));
@@ -212,7 +212,7 @@ TEST_F(devices, an_account_manages_its_own) {
     EXPECT_EQ(h.call(post("/v1/devices", R"({"name":"tv"})", syn.token)).status, 403u);
     EXPECT_EQ(h.call(get("/v1/devices", syn.token)).status, 403u);
 
-    // Another account's device is not there.
+    // A device of another account does not exist for this one.
     h.make_account("other", "OTH");
     const auto others = h.make_token("other", token_scope::admin);
     EXPECT_TRUE(list("/v1/devices", others).empty());
@@ -242,14 +242,15 @@ TEST_F(devices, an_opaque_account_has_none_to_manage) {
     EXPECT_EQ(derived(), 0);
 }
 
-TEST_F(devices_without_master_key, nothing_is_added_and_it_is_said_how_to_get_one) {
+TEST_F(devices_without_master_key,
+       nothing_is_added_and_the_error_explains_how_to_create_a_master_key) {
     const auto refused = add("laptop");
     EXPECT_EQ(refused.status, 409u);
     EXPECT_EQ(code_of(refused), "no-master-key");
     EXPECT_NE(refused.body.find("master-key new"), refused.body.npos);
     EXPECT_TRUE(list(operators_path, root).empty());
     EXPECT_EQ(derived(), 0);
-    // The rest does not need one.
+    // Other requests need no master key.
     EXPECT_EQ(h.call(post("/v1/tasks", R"({"description":"x"})", syn.token, "k")).status, 201u);
 }
 

@@ -1,4 +1,4 @@
-// PATCH and DELETE of tasks, as clients see them; what the chain has of them besides.
+// PATCH and DELETE of tasks, as clients see them, and the versions that they add to the chain.
 
 #include "callsign/v1/callsign.pb.h"
 #include "support/answer_json.hpp"
@@ -17,13 +17,13 @@ namespace {
 using boost::beast::http::verb;
 using boost::json::object;
 
-// The field's JSON; empty: it is not there.
+// The JSON of the field; empty if it is absent.
 std::string json_of(const object& from, std::string_view name) {
     const auto* found = from.if_contains(name);
     return found ? boost::json::serialize(*found) : "";
 }
 
-// "field code" of every fault, sorted.
+// "field code" of every error, sorted.
 std::vector<std::string> faults_of(const net::http_response& response) {
     std::vector<std::string> all;
     const object body = body_of(response);
@@ -76,7 +76,7 @@ struct edits : ::testing::Test {
     house::made_account syn = h.make_account("syn", "SYN");
 };
 
-TEST_F(edits, a_patch_changes_what_it_names_and_answers_the_task) {
+TEST_F(edits, a_patch_changes_its_fields_and_returns_the_task) {
     const auto answer = patch("syn-1", R"({"description":"Ship it now","project":null,
         "tags":["b","c"],"attributes":{"estimate":"5h","colour":null,"size":"L"}})");
     ASSERT_EQ(answer.status, 200u) << answer.body;
@@ -96,7 +96,7 @@ TEST_F(edits, a_patch_changes_what_it_names_and_answers_the_task) {
     EXPECT_EQ(json_of(task, "key"), "\"SYN-1\"");
 }
 
-TEST_F(edits, an_edit_is_a_version_of_the_chain_that_says_what_changed) {
+TEST_F(edits, an_edit_is_a_version_with_its_changes) {
     patch("SYN-1", R"({"tags":["b"],"priority":"L"})");
     const auto all = chain();
     ASSERT_EQ(all.size(), 3u);
@@ -121,7 +121,7 @@ TEST_F(edits, a_patch_that_changes_nothing_is_no_version) {
     EXPECT_EQ(chain().size(), 2u);
 }
 
-TEST_F(edits, lists_are_replaced_whole) {
+TEST_F(edits, lists_are_replaced_as_a_whole) {
     const auto annotated = body_of(patch("SYN-1", R"({"annotations":[
         {"entry":"2026-11-20T13:00:00Z","description":"two"},
         {"entry":"2026-11-20T13:00:00Z","description":"three"}]})"));
@@ -132,7 +132,7 @@ TEST_F(edits, lists_are_replaced_whole) {
     EXPECT_EQ(json_of(body_of(patch("SYN-1", R"({"tags":null})")), "tags"), "");
 }
 
-TEST_F(edits, dependencies_are_keys_or_uuids_of_tasks_that_are_there) {
+TEST_F(edits, dependencies_are_keys_or_uuids_of_existing_tasks) {
     const std::string second(body_of(show("SYN-2")).at("uuid").as_string());
     EXPECT_EQ(json_of(body_of(patch("SYN-1", R"({"depends":["syn-2"]})")), "depends"),
               "[\"" + second + "\"]");
@@ -168,13 +168,13 @@ TEST_F(edits, the_protobuf_form_means_the_same) {
     ASSERT_EQ(task.tags_size(), 1);
     EXPECT_FALSE(task.attributes().contains("colour"));
 
-    // The JSON form of it finds nothing left to change.
+    // The JSON form then has nothing left to change.
     const auto again = patch("SYN-1", R"({"description":"Both","tags":["c"],"project":null,
                                           "attributes":{"colour":null}})");
     EXPECT_EQ(header(again, "ETag"), header(answer, "ETag"));
 }
 
-TEST_F(edits, every_fault_is_listed_and_nothing_changes) {
+TEST_F(edits, every_error_is_listed_and_nothing_changes) {
     const auto refused = patch("SYN-1", R"({"description":null,"prioritty":"L","uuid":"x",
         "status":"done","tags":"a","attributes":{"key":"SYN-7"},"project":"new"})");
     EXPECT_EQ(refused.status, 400u);
@@ -199,8 +199,9 @@ TEST_F(edits, end_follows_the_status_as_in_taskwarrior) {
               "\"2023-11-14T22:13:20.000Z\"");
 }
 
-// Taskwarrior deletes it, or shows nothing any more. Whatever the edit leaves as it is counts too.
-TEST_F(edits, a_task_is_not_made_one_that_taskwarrior_cannot_keep) {
+// Taskwarrior would delete the task, or fail to export any. The edit is validated together with the
+// attributes that it keeps.
+TEST_F(edits, a_task_cannot_become_one_that_taskwarrior_rejects) {
     const auto faults_after = [&](std::string body) {
         const auto answer = patch("SYN-2", std::move(body));
         return answer.status == 400 ? faults_of(answer) : std::vector<std::string>{};
@@ -229,7 +230,7 @@ TEST_F(edits, a_task_is_not_made_one_that_taskwarrior_cannot_keep) {
     EXPECT_EQ(faults_after(R"({"status":"pending","attributes":{"until":null}})"), faults{});
 }
 
-TEST_F(edits, if_match_keeps_others_changes) {
+TEST_F(edits, if_match_protects_concurrent_changes) {
     const auto stale = [&](std::string value) {
         return patch("SYN-1", R"({"priority":"M"})", {{"If-Match", std::move(value)}});
     };
@@ -250,8 +251,8 @@ TEST_F(edits, if_match_keeps_others_changes) {
     EXPECT_EQ(patch("SYN-9", "{}", {{"If-Match", "*"}}).status, 404u);
 }
 
-// What a creation depended on may be gone by the time it is asked for again.
-TEST_F(edits, a_retry_gets_its_answer_though_a_dependency_was_purged) {
+// A dependency of a creation may be purged before the retry.
+TEST_F(edits, a_retry_gets_its_response_though_a_dependency_was_purged) {
     create(R"({"description":"first"})");
     const auto dependent = [&] {
         return h.call(post("/v1/tasks", R"({"description":"then","depends":["SYN-1"]})", syn.token,
@@ -269,7 +270,7 @@ TEST_F(edits, a_retry_gets_its_answer_though_a_dependency_was_purged) {
               400u);
 }
 
-TEST_F(edits, a_deleted_task_is_there_and_a_purged_one_is_gone) {
+TEST_F(edits, a_deleted_task_exists_and_a_purged_one_does_not) {
     const auto deleted = remove("SYN-1");
     ASSERT_EQ(deleted.status, 200u) << deleted.body;
     EXPECT_EQ(header(deleted, "ETag"), "\"3\"");
@@ -312,14 +313,14 @@ TEST_F(edits, refs_are_resolved_as_everywhere) {
     EXPECT_EQ(patch(std::string(body_of(show("SYN-1")).at("uuid").as_string()), "{}").status, 200u);
 }
 
-TEST_F(edits, who_may_not_write_is_refused) {
+TEST_F(edits, a_token_without_the_scope_write_is_rejected) {
     const std::string reader = h.make_token("syn", token_scope::read);
     for (const verb method : {verb::patch, verb::delete_}) {
         EXPECT_EQ(h.call(make_request(method, "/v1/tasks/SYN-1", "{}", bearer(reader))).status,
                   403u);
         EXPECT_EQ(h.call(make_request(method, "/v1/tasks/SYN-1", "{}", {})).status, 401u);
     }
-    // Another account's task is not there.
+    // A task of another account does not exist for this one.
     const auto other = h.make_account("other", "OTH");
     EXPECT_EQ(
         h.call(make_request(verb::delete_, "/v1/tasks/SYN-1", "", bearer(other.token))).status,
@@ -337,7 +338,7 @@ TEST_F(edits, an_opaque_account_has_no_tasks_to_edit) {
     }
 }
 
-TEST_F(edits, other_forms_of_body_are_refused_with_those_that_are_known) {
+TEST_F(edits, other_content_types_are_rejected_with_the_known_ones) {
     header_list headers = bearer(syn.token);
     headers.emplace_back("Content-Type", "application/json-patch+json");
     const auto refused = h.call(make_request(verb::patch, "/v1/tasks/SYN-1", "[]", headers));
@@ -346,11 +347,11 @@ TEST_F(edits, other_forms_of_body_are_refused_with_those_that_are_known) {
               std::string_view::npos);
     headers.back().second = "application/merge-patch+json; charset=utf-8";
     EXPECT_EQ(h.call(make_request(verb::patch, "/v1/tasks/SYN-1", "{}", headers)).status, 200u);
-    // A merge patch is no form of a creation.
+    // A merge patch cannot create a task.
     EXPECT_EQ(h.call(make_request(verb::post, "/v1/tasks", "{}", headers)).status, 415u);
 }
 
-TEST_F(edits, a_task_does_not_outgrow_its_bound) {
+TEST_F(edits, a_task_cannot_outgrow_its_limit) {
     net::http_response answer;
     const std::string value(65'536, 'x');
     int rounds = 0;

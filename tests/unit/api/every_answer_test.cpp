@@ -1,6 +1,6 @@
-// Goal: each answer has what every answer has, whoever makes it: a handler of any route, or the
-// mechanics before there is one. Method: a whole server on a loopback port; everything that net
-// refuses, and each route, as a page of another origin asks for it.
+// Goal: each response has the fields required of all, whether a handler of a route creates it or
+// the network layer. Method: a whole server on a loopback port; every rejection by net, and each
+// route, requested as by a page of another origin.
 
 #include "routes.hpp"
 #include "support/certificates.hpp"
@@ -54,7 +54,7 @@ class served_house {
                                 {.deadline = 10s, .addresses = {server_.local_endpoint()}});
     }
 
-    // What is answered to these bytes.
+    // The response to these bytes.
     net::http_answer ask(net::http_client& c, std::string bytes, bool has_body = true) {
         const auto sent = await(c.send(std::move(bytes)));
         EXPECT_FALSE(sent) << sent.message();
@@ -78,7 +78,7 @@ class served_house {
     house h{options()};
 
   private:
-    // As the service does, and worse.
+    // Handles requests as the service does, with additional faults.
     static asio::awaitable<net::http_response> answer(served_house* self, net::http_request r) {
         if (r.path() == "/throws") throw std::runtime_error("thrown");
         if (r.path() == "/upgrades") {
@@ -130,7 +130,7 @@ std::string put(const std::string& path, const std::string& more) {
     return "POST " + path + " HTTP/1.1\r\n" + fields + more;
 }
 
-TEST(every_answer, of_what_net_refuses) {
+TEST(every_response, of_rejections_by_net) {
     net::http_options o;
     o.bodies_bytes_max = 600u << 10;
     served_house server(o);
@@ -147,7 +147,7 @@ TEST(every_answer, of_what_net_refuses) {
     } all[]{
         {"no HTTP", "\1GET / HTTP/1.1\r\n" + fields + "\r\n", 400, "malformed-request"},
         {"a bare newline", get + "A: b\n\r\n", 400, "malformed-request"},
-        {"a field that is none", get + "no field\r\n\r\n", 400, "malformed-request"},
+        {"an invalid field", get + "no field\r\n\r\n", 400, "malformed-request"},
         {"two hosts", get + "Host: i\r\n\r\n", 400, "malformed-request"},
         {"another coding", get + "Transfer-Encoding: gzip\r\n\r\n", 400, "malformed-request"},
         {"a large header", get + large, 431, "header-too-large"},
@@ -155,7 +155,7 @@ TEST(every_answer, of_what_net_refuses) {
         {"a large body", get + "Content-Length: 300000000\r\n\r\n", 413, "body-too-large"},
         {"a large chunk", get + "Transfer-Encoding: chunked\r\n\r\nfffff\r\n", 413,
          "body-too-large"},
-        {"a chunk that is none", get + "Transfer-Encoding: chunked\r\n\r\nz\r\n", 400,
+        {"an invalid chunk", get + "Transfer-Encoding: chunked\r\n\r\nz\r\n", 400,
          "malformed-request"},
         {"no such path", put("/nowhere", "Content-Length: 3\r\n\r\n"), 404, "no-such-path"},
         {"another method", put("/livez", "Content-Length: 3\r\n\r\n"), 405, "method-not-allowed"},
@@ -163,13 +163,13 @@ TEST(every_answer, of_what_net_refuses) {
          put("/v1/client/add-version/018e7bbf-4d7c-7000-8000-000000000001",
              client_id + "Content-Length: 300000000\r\n\r\n"),
          404, "No such client"},
-        {"a body of a stranger", put("/v1/tasks", "Content-Length: 3\r\n\r\n"), 401,
+        {"a body without a token", put("/v1/tasks", "Content-Length: 3\r\n\r\n"), 401,
          "unauthenticated"},
         {"a handler that throws", "GET /throws HTTP/1.1\r\n" + fields + "\r\n", 500,
          "internal-error"},
-        {"an upgrade that nobody wants", "GET /upgrades HTTP/1.1\r\n" + fields + "\r\n", 426,
+        {"an unrequested upgrade", "GET /upgrades HTTP/1.1\r\n" + fields + "\r\n", 426,
          "upgrade-required"},
-        {"an answer without room", "GET /is-large HTTP/1.1\r\n" + fields + "\r\n", 503,
+        {"a response without memory", "GET /is-large HTTP/1.1\r\n" + fields + "\r\n", 503,
          "overloaded"},
     };
     for (const auto& each : all) {
@@ -177,17 +177,17 @@ TEST(every_answer, of_what_net_refuses) {
     }
 }
 
-TEST(every_answer, of_a_body_without_room) {
+TEST(every_response, of_a_body_without_memory) {
     net::http_options o;
     o.bodies_bytes_max = 100u << 10;
     served_house server(o);
     const auto account = server.h.make_account("syn", "SYN");
     const std::string asks = put("/v1/tasks", "Authorization: Bearer " + account.token +
                                                   "\r\nContent-Length: 500000\r\n\r\n");
-    expect_refusal("no room", server.ask(asks + std::string(500'000, 'b')), 503, "overloaded");
+    expect_refusal("no memory", server.ask(asks + std::string(500'000, 'b')), 503, "overloaded");
 }
 
-TEST(every_answer, of_who_is_too_slow) {
+TEST(every_response, of_a_client_that_is_too_slow) {
     net::http_options o;
     o.header_timeout = o.body_timeout = 20ms;
     served_house server(o);
@@ -200,13 +200,13 @@ TEST(every_answer, of_who_is_too_slow) {
                    408, "request-timeout");
 }
 
-TEST(every_answer, of_a_connection_too_many) {
+TEST(every_response, of_a_connection_too_many) {
     net::http_options o;
     o.connections_max = 1;
     served_house server(o);
     const auto account = server.h.make_account("syn", "SYN");
     net::http_client first = server.client();
-    // At work: its body comes.
+    // The connection is at work: its body is being sent.
     const auto half = server.await(first.send(put(
         "/v1/tasks", "Authorization: Bearer " + account.token + "\r\nContent-Length: 9\r\n\r\nx")));
     ASSERT_FALSE(half);
@@ -214,12 +214,12 @@ TEST(every_answer, of_a_connection_too_many) {
     }
     expect_refusal("one too many", server.ask("GET /livez HTTP/1.1\r\n" + fields + "\r\n"), 503,
                    "too-many-connections");
-    // Without the end of its header, too.
+    // Also without the end of its header.
     expect_refusal("malformed", server.ask("GET /livez HTTP/1.1\r\n" + fields + "A: b\n"), 503,
                    "too-many-connections");
 }
 
-TEST(every_answer, of_a_proxys_client_with_too_many_requests) {
+TEST(every_response, of_a_proxys_client_with_too_many_requests) {
     net::http_options o;
     o.connections_per_address_max = 1;
     served_house server(o);
@@ -236,7 +236,7 @@ TEST(every_answer, of_a_proxys_client_with_too_many_requests) {
                    503, "too-many-connections");
 }
 
-TEST(every_answer, of_who_speaks_in_clear) {
+TEST(every_response, to_an_unencrypted_request) {
     const temp_dir dir;
     const auto files = write_certificate(dir.path(), "own");
     auto loaded = net::load_certificate(files.certificate, files.key);
@@ -244,11 +244,11 @@ TEST(every_answer, of_who_speaks_in_clear) {
     o.tls = std::get<net::server_certificate>(std::move(loaded)).context;
     served_house server(o);
     const auto answer = server.ask("GET / HTTP/1.1\r\n" + fields + "\r\n");
-    expect_refusal("in clear", answer, 400, "https-required");
+    expect_refusal("unencrypted", answer, 400, "https-required");
     EXPECT_EQ(answer.header("Strict-Transport-Security"), "") << "RFC 6797, section 7.2";
 }
 
-// Its `{}` filled in with something that most have not.
+// The path with its `{}` filled in; most values do not exist.
 std::string path_of(const api::route& route) {
     const std::map<std::string_view, std::string> names{
         {"{ref}", "SYN-1"}, {"{prefix}", "SYN"}, {"{file}", "app.js"}};
@@ -262,7 +262,7 @@ std::string path_of(const api::route& route) {
     return path;
 }
 
-TEST(every_answer, of_each_route) {
+TEST(every_response, of_each_route) {
     served_house server;
     const auto account = server.h.make_account("syn", "SYN");
     for (const std::string& token : {std::string("nobodys"), account.token}) {
@@ -282,7 +282,7 @@ TEST(every_answer, of_each_route) {
     }
 }
 
-TEST(every_answer, of_a_socket) {
+TEST(every_response, of_a_web_socket) {
     served_house server;
     const auto account = server.h.make_account("syn", "SYN");
     net::http_client c = server.client();
@@ -293,10 +293,10 @@ TEST(every_answer, of_a_socket) {
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
         false);
     EXPECT_EQ(answer.status, 101u);
-    expect_what_all_have("a socket", answer);
+    expect_what_all_have("a WebSocket", answer);
 }
 
-TEST(every_answer, of_a_server_behind_tls_asks_for_tls) {
+TEST(every_response, of_a_server_behind_tls_has_hsts) {
     net::http_options o;
     o.behind_tls = true;
     o.hsts_max_age = std::chrono::hours{1};
@@ -307,7 +307,7 @@ TEST(every_answer, of_a_server_behind_tls_asks_for_tls) {
     }
 }
 
-TEST(every_answer, names_what_is_made_by_the_address_that_clients_have) {
+TEST(every_response, has_the_location_by_the_public_url) {
     house_options o;
     o.service.api.public_url = "https://home.example/tasks";
     house h(o);
@@ -315,7 +315,7 @@ TEST(every_answer, names_what_is_made_by_the_address_that_clients_have) {
     const auto made = h.call(post("/v1/tasks", R"({"description":"x"})", account.token, "k1"));
     EXPECT_EQ(header(made, "Location"), "/tasks/v1/tasks/SYN-1");
     h.close();
-    // The same receipt, of a server that is reached by another.
+    // The same receipt, from a server with another public URL.
     o.disk = &h.disk();
     o.clock = &h.clock();
     o.service.api.public_url = "https://tasks.example";

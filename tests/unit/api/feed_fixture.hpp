@@ -1,5 +1,5 @@
 #pragma once
-// An account that makes changes, and what is asked of its feed.
+// An account with changes, and requests for its feed.
 
 #include "support/house.hpp"
 

@@ -1,4 +1,4 @@
-// Following changes by a web socket.
+// The feed over a WebSocket.
 
 #include "callsign/v1/callsign.pb.h"
 #include "feed_fixture.hpp"
@@ -66,7 +66,7 @@ class feed_socket : public feed_api {
     }
 };
 
-TEST_F(feed_socket, says_the_same_in_both_forms) {
+TEST_F(feed_socket, has_the_same_content_in_both_forms) {
     create("a", "one");
     const auto in_json = follow("", "mqtt, callsign.feed.v1+json", "callsign.feed.v1+json");
     const auto binary = follow("", "callsign.feed.v1+proto", "callsign.feed.v1+proto");
@@ -86,7 +86,7 @@ TEST_F(feed_socket, says_the_same_in_both_forms) {
     EXPECT_EQ(json::parse(in_json->messages[2]).at("heartbeat").at("last").as_int64(), 2);
 }
 
-TEST_F(feed_socket, holds_what_it_sends_and_no_more) {
+TEST_F(feed_socket, holds_memory_only_for_what_it_sends) {
     create("a", std::string(500, 'x'));
     create("b", std::string(500, 'y'));
     const auto budget = std::make_shared<net::body_budget>(20'000, 10'000);
@@ -102,7 +102,7 @@ TEST_F(feed_socket, holds_what_it_sends_and_no_more) {
     EXPECT_EQ(held, std::vector<std::size_t>{0});
 }
 
-TEST_F(feed_socket, says_why_it_ends) {
+TEST_F(feed_socket, sends_the_reason_of_its_end) {
     const auto stopped = follow("", "", "");
     home.service().stop_followers();
     home.settle();
@@ -122,7 +122,7 @@ TEST_F(feed_socket, a_revoked_token_is_against_the_rules) {
     EXPECT_EQ(home.service().follower_count(), 0u);
 }
 
-TEST_F(feed_socket, is_refused_with_a_status) {
+TEST_F(feed_socket, is_rejected_with_a_status) {
     EXPECT_EQ(home.call(asking("", "mqtt")).status, 400u);
     EXPECT_EQ(home.call(asking("?after=x", "")).status, 400u);
     EXPECT_EQ(home.call(asking("?after=0123456789ab.7", "")).status, 410u);

@@ -1,4 +1,4 @@
-// Following changes by a stream of events, and who is told to go.
+// The feed as an event stream, and the ends of streams.
 
 #include "feed_fixture.hpp"
 
@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 using asio::awaitable;
 using std::chrono::seconds;
 
-// Takes what is streamed, as a client would that reads at once.
+// Receives the stream like a client that reads at once.
 class read_stream final : public net::body_stream {
   public:
     awaitable<bool> write(std::string bytes) override {
@@ -31,7 +31,7 @@ class read_stream final : public net::body_stream {
         std::exchange(told, {})();
     }
 
-    // Of each event of the kind: its data.
+    // The data of each event of this kind.
     std::vector<json::object> events(std::string_view kind) const {
         std::vector<json::object> all;
         const std::string start = "event: " + std::string(kind) + "\ndata: ";
@@ -55,7 +55,7 @@ class feed_stream : public feed_api {
   protected:
     using feed_api::feed_api;
 
-    // Follows from there, in the background.
+    // Follows the feed in the background.
     std::shared_ptr<read_stream> follow(std::string_view query, std::string_view with_token,
                                         std::string_view last_id = {}) {
         header_list headers = bearer(with_token);
@@ -88,7 +88,7 @@ class feed_stream : public feed_api {
     std::shared_ptr<int> open_ = std::make_shared<int>(0);
 };
 
-TEST_F(feed_stream, holds_what_it_writes_and_no_more) {
+TEST_F(feed_stream, holds_memory_only_for_what_it_writes) {
     create("a", std::string(500, 'x'));
     const auto budget = std::make_shared<net::body_budget>(20'000, 10'000);
     auto asked = make_request(verb::get, "/v1/changes/stream?after=0", {}, bearer(token));
@@ -101,7 +101,7 @@ TEST_F(feed_stream, holds_what_it_writes_and_no_more) {
     home.settle();
     EXPECT_EQ(seqs(*stream), lines{"1"});
     EXPECT_EQ(held, (std::vector<std::size_t>{0, 0}));
-    // Who cannot be told any more goes, and comes back when there is room.
+    // Without memory for an event the stream ends, and the client reconnects later.
     net::body_lease others(budget, account);
     others.reserve(9'000);
     create("b", "two");
@@ -111,7 +111,7 @@ TEST_F(feed_stream, holds_what_it_writes_and_no_more) {
     EXPECT_EQ(stream->events("end")[0].at("code").as_string(), "overloaded");
 }
 
-TEST_F(feed_stream, tells_what_was_and_what_comes) {
+TEST_F(feed_stream, has_past_and_future_changes) {
     create("a", "one");
     const auto stream = follow("", token);
     EXPECT_EQ(seqs(*stream), lines{"1"});
@@ -119,7 +119,7 @@ TEST_F(feed_stream, tells_what_was_and_what_comes) {
     edit("SYN-1", R"({"description":"first"})");
     home.settle();
     EXPECT_EQ(seqs(*stream), (lines{"1", "2", "3"}));
-    // Each event's id is where to go on from.
+    // The id of each event is the cursor after it.
     const auto second = stream->events("change")[1];
     EXPECT_NE(stream->text.find("id: " + cursor_of(second) + "\nevent: change\n"),
               std::string::npos);
@@ -128,12 +128,12 @@ TEST_F(feed_stream, tells_what_was_and_what_comes) {
     EXPECT_EQ(seqs(*follow("?after=now", token)), lines{});
 }
 
-TEST_F(feed_stream, each_of_many_hears_all_of_it) {
+TEST_F(feed_stream, each_of_many_followers_receives_all_changes) {
     std::vector<std::shared_ptr<read_stream>> all;
     for (int n = 0; n < 20; ++n) all.push_back(follow("?after=now", token));
     lines expected;
     for (int n = 1; n <= 30; ++n) {
-        // Some at once, so that followers are busy when the next one comes.
+        // Several changes at once, so that followers are busy at the next one.
         home.start(post("/v1/tasks", R"({"description":"d"})", token, "k" + std::to_string(n)));
         if (n % 3 == 0) {
             for (int steps = 0; steps < n; ++steps) home.step();
@@ -144,8 +144,8 @@ TEST_F(feed_stream, each_of_many_hears_all_of_it) {
     for (const auto& stream : all) EXPECT_EQ(seqs(*stream), expected);
 }
 
-// They stand at the same seq and wake at once.
-TEST_F(feed_stream, each_account_hears_its_own) {
+// Followers of two accounts wait at the same seq and wake at the same time.
+TEST_F(feed_stream, each_account_receives_its_own_changes) {
     const auto beside = home.make_account("beside", "TWO");
     const auto own = follow("", token), theirs = follow("", beside.token);
     for (int n = 0; n < 5; ++n) {
@@ -167,13 +167,13 @@ TEST_F(feed_stream, each_account_hears_its_own) {
     EXPECT_EQ(seqs(*theirs), (lines{"1", "2", "3", "4", "5"}));
 }
 
-TEST_F(feed_stream, heartbeats_say_where_the_account_is) {
+TEST_F(feed_stream, heartbeats_have_the_position_of_the_account) {
     create("a", "one");
     const auto stream = follow("?after=now&tag=x", token);
     home.advance(seconds{16});
     ASSERT_EQ(stream->events("heartbeat").size(), 1u);
     EXPECT_EQ(stream->events("heartbeat")[0].at("last").as_int64(), 1);
-    edit("SYN-1", R"({"description":"first"})");  // not for this one
+    edit("SYN-1", R"({"description":"first"})");  // does not match the filter of this stream
     home.advance(seconds{16});
     ASSERT_EQ(stream->events("heartbeat").size(), 2u);
     const auto last = stream->events("heartbeat")[1];
@@ -182,8 +182,8 @@ TEST_F(feed_stream, heartbeats_say_where_the_account_is) {
     EXPECT_TRUE(stream->events("change").empty());
 }
 
-// Others' changes wake it, and are none that it hears of.
-TEST_F(feed_stream, heartbeats_come_however_busy_the_account_is) {
+// Changes that do not match the filter wake the stream, without an event.
+TEST_F(feed_stream, heartbeats_are_sent_in_a_busy_account) {
     create("a", "one");
     const auto stream = follow("?after=now&tag=x", token);
     for (int n = 0; n < 8; ++n) {
@@ -195,7 +195,7 @@ TEST_F(feed_stream, heartbeats_come_however_busy_the_account_is) {
     EXPECT_EQ(stream->events("heartbeat").back().at("last").as_int64(), 8);
 }
 
-TEST_F(feed_stream, who_leaves_is_forgotten_at_once) {
+TEST_F(feed_stream, a_client_that_disconnects_is_removed_at_once) {
     const auto stream = follow("", token);
     EXPECT_EQ(*open_, 1);
     stream->leave();
@@ -203,7 +203,7 @@ TEST_F(feed_stream, who_leaves_is_forgotten_at_once) {
     EXPECT_EQ(*open_, 0);
 }
 
-TEST_F(feed_stream, a_revoked_token_hears_no_more) {
+TEST_F(feed_stream, a_revoked_token_receives_no_more_changes) {
     const std::string reader = home.make_token("home", token_scope::read);
     const auto one = follow("", reader), two = follow("", token);
     const auto found =
@@ -219,11 +219,11 @@ TEST_F(feed_stream, a_revoked_token_hears_no_more) {
     EXPECT_EQ(seqs(*two), lines{"1"});
 }
 
-TEST_F(feed_stream, of_a_disabled_account_nobody_hears_more) {
+TEST_F(feed_stream, a_disabled_account_receives_no_more_changes) {
     const auto stream = follow("", token);
     ASSERT_TRUE(home.run(home.engine().submit(edit_account{account, "renamed"})));
     home.settle();
-    EXPECT_TRUE(stream->events("end").empty()) << "its name is nothing to a stream";
+    EXPECT_TRUE(stream->events("end").empty()) << "a new name does not end the stream";
     ASSERT_TRUE(home.run(home.engine().submit(edit_account{account, {}, true})));
     home.settle();
     ASSERT_EQ(stream->events("end").size(), 1u);
@@ -231,7 +231,7 @@ TEST_F(feed_stream, of_a_disabled_account_nobody_hears_more) {
     EXPECT_EQ(*open_, 0);
 }
 
-TEST_F(feed_stream, an_expired_token_hears_no_more) {
+TEST_F(feed_stream, an_expired_token_receives_no_more_changes) {
     std::string reader = api::make_token(home.entropy());
     create_token c{"home", "brief", token_scope::read, sha256(reader)};
     c.expires_at = home.clock().now() + seconds{40};
@@ -245,7 +245,7 @@ TEST_F(feed_stream, an_expired_token_hears_no_more) {
     EXPECT_EQ(*open_, 0);
 }
 
-TEST_F(feed_stream, a_server_that_stops_says_so) {
+TEST_F(feed_stream, a_server_that_stops_sends_the_reason) {
     const auto stream = follow("", token);
     const auto poll =
         home.start(make_request(verb::get, "/v1/changes?after=now&wait=30s", {}, bearer(token)));
@@ -258,7 +258,7 @@ TEST_F(feed_stream, a_server_that_stops_says_so) {
     EXPECT_TRUE(poll->has_value());
 }
 
-TEST_F(feed_stream, what_is_wrong_is_said_before_it_begins) {
+TEST_F(feed_stream, errors_are_reported_before_it_begins) {
     const auto refused = [&](std::string_view query) {
         header_list headers = bearer(token);
         headers.emplace_back("Accept", "text/event-stream");
@@ -272,7 +272,7 @@ TEST_F(feed_stream, what_is_wrong_is_said_before_it_begins) {
     EXPECT_EQ(refused("?after=0123456789ab.7"), "410 cursor-unknown");
 }
 
-// ---- how many ----
+// ---- limits ----
 
 class few_followers : public feed_stream {
   protected:
@@ -280,7 +280,7 @@ class few_followers : public feed_stream {
         : feed_stream({.service = {.feed = {.followers_max = 3, .account_followers_max = 2}}}) {}
 };
 
-TEST_F(few_followers, there_are_no_more_than_may_be) {
+TEST_F(few_followers, have_a_maximum) {
     const auto one = follow("", token), two = follow("", token);
     EXPECT_EQ(get("/v1/changes", 503).at("code").as_string(), "too-many-followers");
     const auto beside = home.make_account("beside", "TWO");

@@ -1,4 +1,4 @@
-// Following changes by a long poll.
+// The feed as a long poll.
 
 #include "feed_fixture.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST_F(feed_api, shows_what_came_after_a_cursor) {
+TEST_F(feed_api, shows_changes_after_a_cursor) {
     create("a", "one");
     edit("SYN-1", R"({"description":"first", "tags":["x","y"], "attributes":{"estimate":"3"}})");
     const json::object all = get("/v1/changes");
@@ -24,7 +24,7 @@ TEST_F(feed_api, shows_what_came_after_a_cursor) {
               R"(["attributes.estimate","description","modified","tags"])");
     EXPECT_EQ(second.at("cursor").as_string(), cursor_of(all));
     EXPECT_FALSE(second.at("purged").as_bool());
-    // From each cursor there is, and from the last one nothing.
+    // From each cursor; after the last one there is nothing.
     const std::string first(all.at("changes").at(0).at("cursor").as_string());
     EXPECT_EQ(texts(get("/v1/changes?after=" + first)), lines{"SYN-1 first"});
     const json::object end = get("/v1/changes?after=" + cursor_of(all));
@@ -54,7 +54,7 @@ TEST_F(feed_api, an_empty_account_has_a_cursor_too) {
     EXPECT_EQ(cursor_of(get("/v1/changes?after=now")), "0");
 }
 
-TEST_F(feed_api, every_fault_of_the_question_is_listed) {
+TEST_F(feed_api, every_error_of_the_query_is_listed) {
     const json::object why =
         get("/v1/changes?after=x&limit=0&wait=90s&is=blocked&sort=key&status=done&pageSize=3", 400);
     lines fields;
@@ -73,7 +73,7 @@ TEST_F(feed_api, every_fault_of_the_question_is_listed) {
     }
 }
 
-TEST_F(feed_api, a_cursor_of_another_history_is_refused_with_one_that_holds) {
+TEST_F(feed_api, a_cursor_of_another_history_is_rejected_with_a_valid_one) {
     create("a", "one");
     create("b", "two");
     const std::string end = cursor_of(get("/v1/changes"));
@@ -85,7 +85,7 @@ TEST_F(feed_api, a_cursor_of_another_history_is_refused_with_one_that_holds) {
     }
 }
 
-TEST_F(feed_api, a_cursor_of_what_is_forgotten_is_refused_with_the_oldest) {
+TEST_F(feed_api, an_expired_cursor_is_rejected_with_the_oldest) {
     create("a", "one");
     edit("SYN-1", R"({"description":"first"})");
     edit("SYN-1", R"({"description":"1st"})");
@@ -127,7 +127,7 @@ TEST_F(feed_api, a_poll_ends_without_one) {
     const auto filtered = home.start(
         make_request(verb::get, "/v1/changes?after=now&wait=30s&tag=x", {}, bearer(token)));
     home.advance(seconds{10});
-    edit("SYN-1", R"({"description":"first"})");  // another's
+    edit("SYN-1", R"({"description":"first"})");  // does not match the filter
     home.advance(seconds{19});
     EXPECT_TRUE(other->has_value());
     EXPECT_FALSE(filtered->has_value());
@@ -155,7 +155,7 @@ TEST_F(feed_api, a_poll_ends_when_its_connection_does) {
     }
 }
 
-TEST_F(feed_api, other_accounts_wake_nobody) {
+TEST_F(feed_api, other_accounts_do_not_wake_it) {
     const auto beside = home.make_account("beside", "TWO");
     const auto answer =
         home.start(make_request(verb::get, "/v1/changes?after=now&wait=30s", {}, bearer(token)));
@@ -168,7 +168,7 @@ TEST_F(feed_api, other_accounts_wake_nobody) {
     EXPECT_EQ(texts(json::parse(theirs.body).as_object()), lines{"TWO-1 theirs"});
 }
 
-TEST_F(feed_api, changes_that_there_is_no_memory_for_are_not_kept) {
+TEST_F(feed_api, changes_are_not_kept_without_memory) {
     create("a", std::string(500, 'x'));
     const auto budget = std::make_shared<net::body_budget>(20'000, 10'000);
     for (const bool crowded : {false, true}) {

@@ -1,4 +1,4 @@
-// Who waits for changes: no wake-up is lost, whatever a follower does at that moment.
+// Followers of changes: no wake-up is lost in any state of a follower.
 
 #include "api/feed/followers.hpp"
 
@@ -20,7 +20,7 @@ class following : public ::testing::Test {
     std::shared_ptr<follower> join(account_id of, std::int64_t token = 1) {
         return all.join({token_id{token}, of}, home.io().get_executor());
     }
-    // Whether it waits no more.
+    // The result becomes true when the wait has ended.
     std::shared_ptr<bool> wait(const std::shared_ptr<follower>& who, std::int64_t seq) {
         auto done = std::make_shared<bool>(false);
         home.spawn(wait_beyond(who, seq, done));
@@ -53,14 +53,14 @@ TEST_F(following, each_of_an_account_is_woken) {
     EXPECT_FALSE(*done_other);
 }
 
-TEST_F(following, what_comes_while_it_is_busy_is_not_waited_for) {
+TEST_F(following, a_change_while_it_is_busy_ends_the_next_wait) {
     const auto a = join(one);
     append(one, 5);
     EXPECT_TRUE(*wait(a, 4));
 }
 
-// It has been woken for another reason, and not come to it yet: the two are one for its timer.
-TEST_F(following, what_comes_while_it_wakes_is_not_waited_for) {
+// The follower was woken for another reason and has not run yet: its timer merges the two wake-ups.
+TEST_F(following, a_change_while_it_wakes_ends_the_next_wait) {
     const auto a = join(one);
     const auto woken = std::make_shared<bool>(false);
     home.spawn(pause(a, woken));
@@ -72,8 +72,8 @@ TEST_F(following, what_comes_while_it_wakes_is_not_waited_for) {
     EXPECT_TRUE(*wait(a, 4));
 }
 
-// It may share a read that was begun before it came.
-TEST_F(following, who_joins_knows_what_those_there_have_heard) {
+// A new follower may share a read that began before it joined.
+TEST_F(following, a_new_follower_knows_the_changes_that_others_have_received) {
     const auto a = join(one);
     append(one, 5);
     const auto b = join(one);
@@ -82,7 +82,7 @@ TEST_F(following, who_joins_knows_what_those_there_have_heard) {
     EXPECT_TRUE(*wait(b, 4));
 }
 
-TEST_F(following, a_revoked_tokens_alone_go) {
+TEST_F(following, only_the_followers_of_a_revoked_token_end) {
     const auto a = join(one, 1), b = join(one, 2);
     const auto done_a = wait(a, 4), done_b = wait(b, 4);
     all.follow(events::token_revoked{token_id{2}, one});
@@ -93,7 +93,7 @@ TEST_F(following, a_revoked_tokens_alone_go) {
     EXPECT_EQ(b->ended(), follower::end::token_revoked);
 }
 
-TEST_F(following, those_who_leave_are_not_woken) {
+TEST_F(following, followers_that_have_left_are_not_woken) {
     auto a = join(one), b = join(one), c = join(one);
     const auto done = wait(c, 4);
     EXPECT_EQ(all.count(), 3u);
@@ -105,7 +105,7 @@ TEST_F(following, those_who_leave_are_not_woken) {
     EXPECT_TRUE(*done);
 }
 
-// Its service may be gone before the last of its connections.
+// The service may be destroyed before its last connection.
 TEST_F(following, one_may_outlive_the_others) {
     auto those = std::make_unique<followers>(home.clock(), api::feed_options{});
     auto last = those->join({token_id{1}, one}, home.io().get_executor());

@@ -1,4 +1,4 @@
-// The operator's import of tasks: what is taken, what is refused, what a second time does.
+// The operator's import of tasks: accepted, rejected and repeated ones.
 
 #include "callsign/v1/callsign.pb.h"
 #include "support/answer_json.hpp"
@@ -31,7 +31,7 @@ struct task_imports : ::testing::Test {
         {"uuid":"11111111-2222-4333-8444-666666666666","attributes":{"description":"Two"}}]})";
 };
 
-TEST_F(task_imports, tasks_are_taken_once) {
+TEST_F(task_imports, tasks_are_imported_once) {
     const auto first = import(two);
     ASSERT_EQ(first.status, 200u) << first.body;
     EXPECT_EQ(first.body,
@@ -48,7 +48,7 @@ TEST_F(task_imports, tasks_are_taken_once) {
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-2", syn.token)).status, 200u);
 }
 
-TEST_F(task_imports, every_fault_is_listed_and_nothing_is_taken) {
+TEST_F(task_imports, every_error_is_listed_and_nothing_is_imported) {
     const auto refused = import(R"({"tasks":[{"uuid":"x"},{"attributes":{"":"v"},"name":"n",
         "uuid":"11111111-2222-4333-8444-555555555555"}]})");
     EXPECT_EQ(refused.status, 400u);
@@ -62,8 +62,8 @@ TEST_F(task_imports, every_fault_is_listed_and_nothing_is_taken) {
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u);
 }
 
-// One such task, and no device of the account exports anything any more.
-TEST_F(task_imports, what_taskwarrior_could_not_keep_is_refused_by_its_name) {
+// With one such task, no device of the account can export any task.
+TEST_F(task_imports, attributes_that_taskwarrior_rejects_are_rejected_by_name) {
     const auto fields_of = [](const net::http_response& refused) {
         std::string fields;
         const object body = body_of(refused);
@@ -112,9 +112,9 @@ TEST_F(task_imports, a_request_has_at_most_500_tasks) {
               R"({"imported":500,"thereAlready":0,"keysLeftOut":0,"keysKept":0,"completed":0})");
 }
 
-// Who has a task too, and changed it since, is newer than the import; but nobody is who changes it
-// tomorrow.
-TEST_F(task_imports, what_was_changed_tomorrow_was_changed_now) {
+// A device's own change of an imported task wins if it is later than the import; but a time in the
+// future counts as now.
+TEST_F(task_imports, a_change_with_a_future_time_counts_as_made_now) {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(h.clock().now());
     const auto in = [&](int hours) {
         const auto at = (seconds + std::chrono::hours{hours}).time_since_epoch();
@@ -137,7 +137,7 @@ TEST_F(task_imports, what_was_changed_tomorrow_was_changed_now) {
     }
 }
 
-TEST_F(task_imports, a_key_is_left_out_and_counted) {
+TEST_F(task_imports, a_key_is_dropped_and_counted) {
     const auto done = import(R"({"tasks":[{"uuid":"11111111-2222-4333-8444-555555555555",
                                            "attributes":{"description":"One","key":"OLD-7"}}]})");
     EXPECT_EQ(done.body,
@@ -147,8 +147,8 @@ TEST_F(task_imports, a_key_is_left_out_and_counted) {
     EXPECT_FALSE(task.contains("attributes"));
 }
 
-// More than one command takes: told as one.
-TEST_F(task_imports, a_large_request_is_taken_in_steps) {
+// More tasks than one command imports: reported as one.
+TEST_F(task_imports, a_large_request_is_imported_in_steps) {
     v1::ImportTasks message;
     for (int i = 0; i < 500; ++i) {
         auto& task = *message.add_tasks();
@@ -175,8 +175,8 @@ TEST_F(task_imports, a_large_request_is_taken_in_steps) {
     EXPECT_EQ(send().there_already(), 500);
 }
 
-// The last of the tasks is beyond the first steps: it is seen before any of these is taken.
-TEST_F(task_imports, with_a_key_that_cannot_be_kept_no_task_of_a_large_request_is_taken) {
+// The last task is beyond the first step: it is validated before any task is imported.
+TEST_F(task_imports, with_a_conflicting_key_no_task_of_a_large_request_is_imported) {
     v1::ImportTasks message;
     message.set_with_keys(true);
     for (int i = 0; i < 500; ++i) {
@@ -198,14 +198,14 @@ TEST_F(task_imports, with_a_key_that_cannot_be_kept_no_task_of_a_large_request_i
     ASSERT_EQ(problem.errors_size(), 1);
     EXPECT_EQ(problem.errors(0).field(), "tasks[499].attributes");
     EXPECT_EQ(problem.errors(0).detail(),
-              "SYN-501: SYN-500 is missing before it, and its series allows no gaps.");
+              "SYN-501: SYN-500 is missing before it, and the series does not allow gaps.");
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u);
     (*message.mutable_tasks(499)->mutable_attributes())["key"] = "SYN-500";
     EXPECT_EQ(send().status, 200u);
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-500", syn.token)).status, 200u);
 }
 
-// Sums are made of it, and the largest there is has no next one.
+// The number is used in sums, and the largest one has no successor.
 TEST_F(task_imports, the_number_before_is_a_number) {
     const std::string_view uuid = R"("uuid":"11111111-2222-4333-8444-555555555555")";
     const auto ask = [&](std::int64_t after, bool is_table) {
@@ -237,7 +237,7 @@ TEST_F(task_imports, the_number_before_is_a_number) {
     }
 }
 
-TEST_F(task_imports, who_and_into_what_is_looked_at) {
+TEST_F(task_imports, the_token_and_the_account_are_validated) {
     const std::string path = "/v1/admin/accounts/syn/import";
     EXPECT_EQ(h.call(post(path, two, syn.token)).status, 403u);
     EXPECT_EQ(import(two, "nobody").status, 404u);

@@ -1,4 +1,4 @@
-// Keys of tasks that the server cannot see.
+// Keys of tasks in opaque accounts.
 
 #include "webhooks_fixture.hpp"
 
@@ -36,7 +36,7 @@ TEST_F(key_api, a_retry_gets_the_same_receipt) {
               "SEA-2");
 }
 
-TEST_F(key_api, faults_are_said) {
+TEST_F(key_api, errors_are_reported) {
     const auto fields = [&](const std::string& body, std::string_view key = {}) {
         const auto answer = ask(body, key);
         EXPECT_EQ(answer.status, 400u) << answer.body;

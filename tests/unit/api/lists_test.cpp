@@ -1,5 +1,5 @@
-// GET /v1/tasks, as clients see it. What filters mean: tests/unit/domain/task_filter_test.cpp; what
-// pages hold while tasks change: tests/unit/rules/read/task_lists_test.cpp.
+// GET /v1/tasks, as clients see it. The meaning of filters: tests/unit/domain/task_filter_test.cpp;
+// the contents of pages while tasks change: tests/unit/rules/read/task_lists_test.cpp.
 
 #include "callsign/v1/callsign.pb.h"
 #include "support/house.hpp"
@@ -59,7 +59,7 @@ struct task_lists_over_http : ::testing::Test {
     int drawn = 0;
 };
 
-TEST_F(task_lists_over_http, have_whole_tasks_and_nothing_of_others) {
+TEST_F(task_lists_over_http, have_complete_tasks_of_one_account) {
     EXPECT_EQ(list().body, R"({"tasks":[]})");
     create(
         R"({"description":"a","project":"Home.Shed","tags":["x","y"],"due":"2026-12-01T00:00:00Z"})");
@@ -92,7 +92,7 @@ TEST_F(task_lists_over_http, have_whole_tasks_and_nothing_of_others) {
     EXPECT_EQ(keys(""), "SYN-2");
 }
 
-TEST_F(task_lists_over_http, name_every_fault_of_a_question) {
+TEST_F(task_lists_over_http, report_every_error_of_a_query) {
     EXPECT_EQ(faults_of(list("stauts=pending&status=waiting&is=urgent&dueAfter=tomorrow&sort=due-"
                              "&pageSize=501&changedAfter=x&prefix=1&project=a&project=b")),
               "stauts unknown-parameter, project duplicate-parameter, status invalid, is invalid, "
@@ -133,8 +133,8 @@ TEST_F(task_lists_over_http, come_in_pages) {
     EXPECT_EQ(keys("sort=-urgency"), "SYN-5 SYN-4 SYN-3 SYN-2 SYN-1");
 }
 
-// More than one look takes: a page has what was asked for, and no more.
-TEST_F(task_lists_over_http, have_pages_of_many_looks) {
+// A page that needs several reads has exactly the requested size.
+TEST_F(task_lists_over_http, have_pages_of_many_reads) {
     constexpr int count = 450;
     import_tasks all;
     all.account = syn.id;
@@ -157,8 +157,8 @@ TEST_F(task_lists_over_http, have_pages_of_many_looks) {
     }
 }
 
-// What is to be compared with all others is so much and no more.
-TEST_F(task_lists_over_http, are_not_put_in_order_beyond_a_bound) {
+// The number of tasks that are compared with all others is limited.
+TEST_F(task_lists_over_http, are_not_sorted_beyond_a_limit) {
     for (std::uint64_t n = 1; n <= 25; ++n) {
         import_tasks one;
         one.account = syn.id;
@@ -176,14 +176,14 @@ TEST_F(task_lists_over_http, are_not_put_in_order_beyond_a_bound) {
     EXPECT_EQ(refused.content_type, "application/problem+json");
 }
 
-// A token is of its question alone, and nobody else's.
-TEST_F(task_lists_over_http, refuse_the_token_of_another_question) {
+// A page token is valid for its own query and account only.
+TEST_F(task_lists_over_http, reject_the_token_of_another_query) {
     for (int n = 1; n <= 3; ++n) create(R"({"description":"t","tags":["x"]})");
     for (const std::string order : {"sort=key", "sort=due"}) {
         const std::string token = next_of(body_of(list(order + "&tag=x&pageSize=1")));
         ASSERT_NE(token, "");
         EXPECT_EQ(keys("tag=x&pageSize=2&" + order + "&pageToken=" + token), "SYN-2 SYN-3")
-            << "in another order, of another size";
+            << "the order of parameters and the page size may differ";
         EXPECT_EQ(faults_of(list(order + "&pageToken=" + token)), "pageToken malformed");
         const std::string turned = "sort=-" + order.substr(5);
         EXPECT_EQ(faults_of(list(turned + "&tag=x&pageToken=" + token)), "pageToken malformed");
@@ -195,7 +195,7 @@ TEST_F(task_lists_over_http, refuse_the_token_of_another_question) {
     }
 }
 
-TEST_F(task_lists_over_http, in_order_show_what_still_is_in_them_and_end) {
+TEST_F(task_lists_over_http, sorted_ones_show_tasks_that_still_match_and_expire) {
     for (int n = 1; n <= 6; ++n) create(R"({"description":"t"})");
     const object first = body_of(list("sort=entry&pageSize=2"));
     h.call(post("/v1/tasks/SYN-3:complete", "", syn.token));
@@ -209,8 +209,8 @@ TEST_F(task_lists_over_http, in_order_show_what_still_is_in_them_and_end) {
     EXPECT_EQ(boost::json::parse(late.body).at("code").as_string(), "page-token-expired");
 }
 
-// Every way to change a task leaves its token's name on the version.
-TEST_F(task_lists_over_http, come_with_versions_that_know_who_made_them) {
+// Every kind of change stores the name of its token in the version.
+TEST_F(task_lists_over_http, are_of_versions_with_an_author) {
     create(R"({"description":"t"})");
     const auto last = [&] {
         return h.look([&](read_tx& tx) {
@@ -219,7 +219,7 @@ TEST_F(task_lists_over_http, come_with_versions_that_know_who_made_them) {
         });
     };
     EXPECT_EQ(last(), "default");
-    const std::string other = h.make_token("board", token_scope::write);  // called "test"
+    const std::string other = h.make_token("board", token_scope::write);  // its name is "test"
     header_list headers = bearer(other);
     headers.emplace_back("Content-Type", "application/merge-patch+json");
     const auto by_other = [&](net::http_request request) {
@@ -242,7 +242,7 @@ TEST_F(task_lists_over_http, come_with_versions_that_know_who_made_them) {
     EXPECT_EQ(by_other(make_request(verb::delete_, "/v1/tasks/SYN-1", "", bearer(other))), "test");
 }
 
-TEST_F(task_lists_over_http, are_answered_304_where_nothing_has_changed) {
+TEST_F(task_lists_over_http, return_304_if_nothing_has_changed) {
     create(R"({"description":"t"})");
     const auto first = list("tag=x");
     const std::string tag(header(first, "ETag"));
@@ -255,7 +255,7 @@ TEST_F(task_lists_over_http, are_answered_304_where_nothing_has_changed) {
     EXPECT_EQ(h.call(again).status, 200u);
 }
 
-TEST_F(task_lists_over_http, are_for_those_who_may_read_tasks_that_can_be_read) {
+TEST_F(task_lists_over_http, need_the_scope_read_in_a_managed_account) {
     EXPECT_EQ(h.call(get("/v1/tasks")).status, 401u);
     EXPECT_EQ(list("", h.make_token("board", token_scope::read)).status, 200u);
     EXPECT_EQ(list("", h.operator_token()).status, 403u);

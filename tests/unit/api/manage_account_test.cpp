@@ -1,4 +1,4 @@
-// An opaque account becomes managed: its history is opened, and its tasks are numbered.
+// Conversion of an opaque account: its history is decrypted, and its tasks are numbered.
 
 #include "managed_sync_fixture.hpp"
 
@@ -18,7 +18,7 @@ struct manage : managed_sync {
         return h->call(post("/v1/admin/accounts/vault/manage",
                             R"({"encryptionSecret":")" + secret + "\"}", root));
     }
-    // A version of the opaque chain.
+    // Adds a version to the opaque chain.
     std::string add(const std::string& parent, const operations& all) {
         const auto response = h->call(add_version(old.client(), parent, old.segment(parent, all)));
         EXPECT_EQ(response.status, 200u) << response.body;
@@ -48,7 +48,7 @@ struct manage : managed_sync {
     }();
 };
 
-TEST_F(manage, the_history_is_opened_and_its_tasks_are_numbered) {
+TEST_F(manage, the_history_is_decrypted_and_its_tasks_are_numbered) {
     std::string last = add(nil_id, new_task(2, "two"));
     last = add(last, new_task(1, "one"));
     last = add(last, {{kind::remove, task_id_of(2), {}, {}, {}},
@@ -61,7 +61,8 @@ TEST_F(manage, the_history_is_opened_and_its_tasks_are_numbered) {
     EXPECT_EQ(body_of(managed).at("versions"), 4);
     EXPECT_EQ(body_of(managed).at("tasks"), 2);
     EXPECT_EQ(vault()->mode, account_mode::managed);
-    // The replica goes on from where it was; a new one reads it all, what had no effect left out.
+    // The replica continues at its version; a new one reads the whole chain, without ineffective
+    // operations.
     task_map behind;
     behind_with({1, 3}, behind);
     const auto end = pull(old, last, behind);
@@ -70,7 +71,7 @@ TEST_F(manage, the_history_is_opened_and_its_tasks_are_numbered) {
     EXPECT_EQ(behind, seen);
     EXPECT_EQ(seen.at(task_id_of(1)).at("key"), "VLT-1");
     EXPECT_EQ(seen.at(task_id_of(3)).at("key"), "VLT-2");
-    // So do tokens that were remembered as an opaque account's.
+    // Tokens that were cached for the opaque account work, too.
     EXPECT_EQ(h->call(post("/v1/tasks", R"({"description":"x"})", token, "k")).status, 201u);
     EXPECT_EQ(manage_account(secret).status, 409u);
 }
@@ -94,7 +95,7 @@ TEST_F(manage, a_version_that_cannot_be_read_changes_nothing) {
     EXPECT_EQ(vault()->mode, account_mode::opaque);
 }
 
-TEST_F(manage, a_history_that_begins_elsewhere_needs_a_snapshot) {
+TEST_F(manage, a_history_with_an_unknown_parent_needs_a_snapshot) {
     const auto first = some_id(50);
     auto last = add(first, {{kind::update, task_id_of(1), "p", "v", {}}});
     const auto refused = manage_account(secret);
@@ -113,16 +114,16 @@ TEST_F(manage, a_history_that_begins_elsewhere_needs_a_snapshot) {
     EXPECT_EQ(tasks.at(task_id_of(1)).at("key"), "VLT-2");
     EXPECT_EQ(tasks.at(task_id_of(1)).at("p"), "v");
     EXPECT_EQ(tasks.at(task_id_of(3)).at("key"), "VLT-3");
-    // As before: who is where it began goes on, and from nothing there is no way but the snapshot.
+    // As before: a replica at the first version continues, and a new one needs the snapshot.
     EXPECT_EQ(h->call(child_of(old.client(), first)).status, 200u);
     EXPECT_EQ(h->call(child_of(old.client(), nil_id)).status, 410u);
 }
 
-TEST_F(manage, versions_that_come_meanwhile_are_taken_along) {
+TEST_F(manage, versions_added_in_the_meantime_are_converted) {
     std::string last = add(nil_id, new_task(1, "one"));
     const auto under_way =
         h->start(post("/v1/admin/accounts/vault/manage", R"({"encryptionSecret":"hush"})", root));
-    // Between any two steps of it.
+    // Between any two steps of the conversion.
     int sent = 1;
     constexpr int sent_max = 9;
     while (!*under_way && h->step()) {
@@ -132,7 +133,7 @@ TEST_F(manage, versions_that_come_meanwhile_are_taken_along) {
         while (!*response && h->step()) {
         }
         ASSERT_TRUE(*response);
-        if ((*response)->status == 503) continue;  // it has just become managed: asked again
+        if ((*response)->status == 503) continue;  // it has just become managed: retry
         ASSERT_EQ((*response)->status, 200u) << (*response)->body;
         last = header(**response, "X-Version-Id");
         ++sent;
@@ -146,8 +147,8 @@ TEST_F(manage, versions_that_come_meanwhile_are_taken_along) {
     for (const auto& [id, all] : seen) EXPECT_TRUE(all.contains("key"));
 }
 
-// A later edit of any of them, on whatever device, has to find where it stands.
-TEST_F(manage, each_task_stands_at_the_end_of_the_chain) {
+// A later edit of a task by any device must find the task's last version.
+TEST_F(manage, the_last_version_of_each_task_is_the_head) {
     add(add(nil_id, new_task(1, "one")), new_task(2, "two"));
     ASSERT_EQ(manage_account(secret).status, 200u);
     const auto end = vault()->head.seq;
@@ -158,7 +159,7 @@ TEST_F(manage, each_task_stands_at_the_end_of_the_chain) {
     }
 }
 
-TEST_F(manage, there_is_nothing_to_see_or_cancel_where_nothing_is_under_way) {
+TEST_F(manage, without_a_conversion_there_is_none_to_show_or_cancel) {
     const std::string path = "/v1/admin/accounts/vault/manage";
     const auto status = h->call(get(path, root));
     EXPECT_EQ(status.status, 200u);
@@ -168,22 +169,22 @@ TEST_F(manage, there_is_nothing_to_see_or_cancel_where_nothing_is_under_way) {
     EXPECT_EQ(h->call(get("/v1/admin/accounts/nobody/manage", root)).status, 404u);
 }
 
-TEST_F(manage, an_account_without_a_history_takes_no_secret) {
+TEST_F(manage, an_account_without_a_history_accepts_no_secret) {
     const auto refused = manage_account("any");
     EXPECT_EQ(refused.status, 409u);
     EXPECT_EQ(code_of(refused), "no-history");
     EXPECT_EQ(vault()->mode, account_mode::opaque);
-    // Nor does the rule, whoever asks it.
+    // The rule rejects it, too.
     callsign::manage_account command;
     command.account = vault()->id;
     const auto done = h->run(h->engine().submit(std::move(command)));
     EXPECT_TRUE(done && std::holds_alternative<callsign::manage_account::no_history>(*done));
-    // Its own clients are let in as before.
+    // Its own clients have access as before.
     add(nil_id, new_task(1, "one"));
     EXPECT_EQ(manage_account(secret).status, 200u);
 }
 
-TEST_F(manage, what_is_no_such_account) {
+TEST_F(manage, other_accounts_are_rejected) {
     add(nil_id, new_task(1, "one"));
     EXPECT_EQ(body_of(manage_account(secret)).at("tasks"), 1);
     const auto none =

@@ -40,7 +40,7 @@ inline operations new_task(int n, const std::string& description) {
             {operation_kind::update, task_id_of(n), "description", description, at}};
 }
 
-// One replica's bodies. Its key is derived once for all tests: that takes a while.
+// The bodies of one replica. Its key is derived once for all tests, since that is slow.
 class replica {
   public:
     replica(std::string client, const std::string& secret)
@@ -96,14 +96,14 @@ struct managed_sync : ::testing::Test {
     net::http_response send(const replica& from, const std::string& parent, const operations& all) {
         return h->call(add_version(from.client(), parent, from.segment(parent, all)));
     }
-    // Accepted: the version.
+    // Sends a version; returns its id.
     std::string sent(const replica& from, const std::string& parent, const operations& all) {
         const auto response = send(from, parent, all);
         EXPECT_EQ(response.status, 200u) << response.body;
         EXPECT_EQ(header(response, "X-Snapshot-Request"), "");
         return std::string(header(response, "X-Version-Id"));
     }
-    // Follows the chain to its end, carrying everything out.
+    // Pulls to the end of the chain and applies all operations.
     std::string pull(const replica& by, std::string from, task_map& tasks) {
         for (;;) {
             const auto response = h->call(child_of(by.client(), from));

@@ -1,6 +1,5 @@
-// Devices of managed accounts on the sync routes: what they send is opened, what they read is
-// sealed. What versions do to tasks is tested with the rules
-// (tests/unit/rules/add_version_test.cpp).
+// Devices of managed accounts on the sync routes: segments are decrypted, responses are encrypted.
+// The effects of versions are tested with the rules (tests/unit/rules/add_version_test.cpp).
 
 #include "managed_sync_fixture.hpp"
 #include "support/counted_ids.hpp"
@@ -17,19 +16,19 @@ using kind = operation_kind;
 
 using boost::beast::http::verb;
 
-TEST_F(managed_sync, what_one_device_sends_the_other_reads_with_its_key) {
+TEST_F(managed_sync, a_device_reads_the_versions_of_another_with_its_own_key) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     const std::string version = sent(laptop, nil_id, new_task(1, "first"));
     task_map seen;
     const std::string end = pull(phone, nil_id, seen);
     EXPECT_EQ(seen.at(task_id_of(1)).at("description"), "first");
     EXPECT_EQ(seen.at(task_id_of(1)).at("key"), "SYN-1");
-    // The sender gets the key in the same sync.
+    // The sender receives the key in the same sync.
     task_map own;
     for (const auto& o : new_task(1, "first")) carry_out(own, o);
     EXPECT_EQ(pull(laptop, version, own), end);
     EXPECT_EQ(own, seen);
-    // One's body does not open with the other's key.
+    // A body for one device does not decrypt with the key of another.
     const auto body = h->call(child_of(phone.client(), nil_id)).body;
     EXPECT_TRUE(laptop.opened(nil_id, body).empty());
 }
@@ -48,7 +47,7 @@ TEST_F(managed_sync, rest_and_devices_see_the_same_tasks) {
     EXPECT_EQ(text_of(body_of(shown).at("description")), "by sync");
 }
 
-TEST_F(managed_sync, nobody_is_told_of_a_conflict) {
+TEST_F(managed_sync, no_device_gets_a_conflict) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     const std::string at = sent(laptop, nil_id, new_task(1, "laptop's"));
     const std::string side = sent(phone, nil_id, new_task(2, "phone's"));
@@ -61,8 +60,8 @@ TEST_F(managed_sync, nobody_is_told_of_a_conflict) {
     EXPECT_EQ(own.at(task_id_of(2)).at("key"), "SYN-2");
 }
 
-// In steps, of which the device is told the last: it reads all keys, and everybody agrees.
-TEST_F(managed_sync, a_large_segment_is_taken_too) {
+// Applied in steps; the device gets the last version id, reads all keys, and all devices agree.
+TEST_F(managed_sync, a_large_segment_is_accepted_too) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     operations many;
     for (int n = 0; n < 4000; ++n) {
@@ -79,9 +78,9 @@ TEST_F(managed_sync, a_large_segment_is_taken_too) {
     EXPECT_EQ(own.at(task_id_of(3999)).at("key"), "SYN-4000");
 }
 
-// A stock client rebases each batch over all that it pulls before it, pair by pair: the keys come
-// behind the last one.
-TEST_F(managed_sync, between_its_batches_a_device_is_given_no_operations) {
+// A stock client rebases each batch over all pulled operations, pair by pair: so keys follow the
+// last batch.
+TEST_F(managed_sync, a_device_receives_no_operations_between_its_batches) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     const std::size_t frame = wire::encode_segment({}).size();
     std::vector<operations> batches(1);
@@ -113,8 +112,8 @@ TEST_F(managed_sync, between_its_batches_a_device_is_given_no_operations) {
     EXPECT_EQ(own.at(task_id_of(1)).at("key"), "SYN-2");
 }
 
-// The reference server takes it, and so does an opaque account.
-TEST_F(managed_sync, a_device_far_behind_pushes_all_the_same) {
+// As with the reference server and an opaque account.
+TEST_F(managed_sync, a_device_far_behind_can_push) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     sent(laptop, nil_id, new_task(1, "first"));
     task_map own;
@@ -125,7 +124,7 @@ TEST_F(managed_sync, a_device_far_behind_pushes_all_the_same) {
     for (std::size_t n = 0; n * large.size() <= 2 * callsign::add_version::read_bytes_max; ++n) {
         last = sent(laptop, last, {{kind::update, task_id_of(1), "note", large, at}});
     }
-    // More than one command takes.
+    // More operations than one command applies.
     operations many{{kind::update, task_id_of(1), "description", "renamed", at},
                     {kind::update, task_id_of(1), "note", "mine", at + std::chrono::seconds{1}}};
     for (int n = 2; n < 2'000; ++n) many.push_back(new_task(n, "t").front());
@@ -138,7 +137,7 @@ TEST_F(managed_sync, a_device_far_behind_pushes_all_the_same) {
     EXPECT_EQ(theirs.at(task_id_of(1)).at("note"), "mine");
 }
 
-TEST_F(managed_sync, a_task_larger_than_a_request_may_make_it_comes_to_all_who_read) {
+TEST_F(managed_sync, a_task_beyond_the_limit_of_a_request_reaches_all_readers) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     operations all = new_task(1, "large");
     all.push_back({kind::update, task_id_of(1), "annotation_1600000000",
@@ -155,8 +154,8 @@ TEST_F(managed_sync, a_task_larger_than_a_request_may_make_it_comes_to_all_who_r
     EXPECT_GT(shown.body.size(), task_bytes_max);
 }
 
-// What is beyond the bounds of a task is taken away again, and not in silence.
-TEST_F(managed_sync, what_is_taken_away_again_is_logged) {
+// Operations beyond the limits of a task are reverted, and logged.
+TEST_F(managed_sync, reverted_operations_are_logged) {
     synced_task_bytes_max = 1'000;
     h = open_house(master_key(1));
     const replica laptop = add_device("laptop");
@@ -168,7 +167,7 @@ TEST_F(managed_sync, what_is_taken_away_again_is_logged) {
     EXPECT_EQ(taken.facts.reason, "task-too-large");
 }
 
-TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_of_the_servers) {
+TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_made_by_the_server) {
     const replica laptop = add_device("laptop");
     EXPECT_EQ(h->call(snapshot_of(laptop.client())).status, 404u);
     const std::string at = sent(laptop, nil_id, new_task(1, "first"));
@@ -181,15 +180,15 @@ TEST_F(managed_sync, a_new_device_begins_with_a_snapshot_of_the_servers) {
     EXPECT_EQ(response.content_type, snapshot_type);
     EXPECT_EQ(header(response, "X-Version-Id"), end);
     EXPECT_EQ(phone.opened_snapshot(end, response.body), seen);
-    // One of its own is not needed, and no fault.
+    // A snapshot from a device is not needed, but no error.
     EXPECT_EQ(h->call(add_snapshot(phone.client(), end, "sealed")).status, 200u);
     EXPECT_EQ(h->call(snapshot_of(phone.client())).status, 200u);
 }
 
-// ---- devices that are further than a backup ----
+// ---- devices ahead of a backup ----
 
 struct restored_sync : managed_sync {
-    // The house again, with the store as it stood at `backup`.
+    // Restarts the server with the store of `backup`.
     void put_back(std::unique_ptr<strict_memory_store> backup) {
         h.reset();
         disk = std::move(backup);
@@ -204,7 +203,7 @@ struct restored_sync : managed_sync {
     std::string packed(const task_map& tasks) { return wire::encode_snapshot(tasks); }
 };
 
-TEST_F(restored_sync, a_device_is_led_back) {
+TEST_F(restored_sync, a_device_ahead_is_resynced) {
     const replica laptop = add_device("laptop");
     task_map own;
     const auto edit = [&](const operations& all) {
@@ -217,7 +216,7 @@ TEST_F(restored_sync, a_device_is_led_back) {
     at = pull(laptop, sent(laptop, at, edit(new_task(2, "second"))), own);
     put_back(std::move(backup));
 
-    // It is told to send something; until then nothing comes after that.
+    // The device has to push a version; until then it gets nothing after this one.
     const auto note = h->call(child_of(laptop.client(), at));
     ASSERT_EQ(note.status, 200u) << note.body;
     for (const auto& o : laptop.opened(at, note.body)) carry_out(own, o);
@@ -228,8 +227,8 @@ TEST_F(restored_sync, a_device_is_led_back) {
     EXPECT_EQ(taken.status, 200u) << taken.body;
     EXPECT_EQ(header(taken, "X-Snapshot-Request"), "urgency=high");
     const std::string stands(header(taken, "X-Version-Id"));
-    EXPECT_EQ(seq(), 2) << "the snapshot has all of it";
-    // Who does not send one is not led on: what it alone has would be lost.
+    EXPECT_EQ(seq(), 2) << "the snapshot contains all of it";
+    // Without the snapshot the device gets no versions: changes that only it has would be lost.
     EXPECT_EQ(h->call(child_of(laptop.client(), stands)).status, 409u);
 
     const auto add = [&](const std::string& version, const std::string& body) {
@@ -238,14 +237,14 @@ TEST_F(restored_sync, a_device_is_led_back) {
     EXPECT_EQ(add(stands, "short").status, 400u);
     EXPECT_EQ(add(stands, laptop.sealed(at, packed(own))).status, 403u);
     EXPECT_EQ(add(stands, laptop.sealed(stands, "no zlib")).status, 400u);
-    EXPECT_EQ(add(at, laptop.sealed(at, packed(own))).status, 200u);  // not the one asked for
+    EXPECT_EQ(add(at, laptop.sealed(at, packed(own))).status, 200u);  // not the requested one
     EXPECT_EQ(seq(), 2);
     task_map bomb{{task_id_of(9), {{"description", std::string(4'000'000, 'x')}}}};
     EXPECT_EQ(add(stands, laptop.sealed(stands, packed(bomb))).status, 400u);
     EXPECT_EQ(seq(), 2);
     EXPECT_EQ(add(stands, laptop.sealed(stands, packed(own))).status, 200u);
 
-    // Much of what it reads now it has.
+    // The device already has many of these changes.
     for (std::string from = stands;;) {
         const auto next = h->call(child_of(laptop.client(), from));
         if (next.status == 404) break;
@@ -261,7 +260,7 @@ TEST_F(restored_sync, a_device_is_led_back) {
     EXPECT_EQ(own, fresh);
 }
 
-TEST_F(restored_sync, a_device_that_was_not_further_goes_on) {
+TEST_F(restored_sync, a_device_that_was_not_ahead_continues) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     task_map own;
     for (const auto& o : new_task(1, "first")) carry_out(own, o);
@@ -278,10 +277,10 @@ TEST_F(restored_sync, a_device_that_was_not_further_goes_on) {
     EXPECT_EQ(h->call(child_of(laptop.client(), at)).status, 404u);
     EXPECT_EQ(resync_of("laptop"), "seen");
     EXPECT_EQ(resync_of("phone"), "expected");
-    // Held still: nobody was there to say which numbers were given.
+    // The series stays held: no device was ahead, so the assigned numbers are unknown.
     EXPECT_EQ(h->call(child_of(phone.client(), nil_id)).status, 200u);
     EXPECT_EQ(resync_of("phone"), "seen");
-    // A held series cuts no sync: its number comes when the series is resumed.
+    // A held series does not reject a sync: the number follows at the resume.
     const auto added = send(laptop, at, new_task(2, "new"));
     EXPECT_EQ(added.status, 200u);
     const std::string target = "/v1/tasks/" + to_string(task_id_of(2));
@@ -300,16 +299,16 @@ TEST_F(restored_sync, a_device_that_was_not_further_goes_on) {
     const auto keys = laptop.opened(behind, h->call(child_of(laptop.client(), behind)).body);
     ASSERT_EQ(keys.size(), 1u);
     EXPECT_EQ(keys.front().value, "SYN-7");
-    // Of another server's versions, and of older ones than the backup, nothing is known.
+    // Versions of another server, and versions before the backup, are unknown.
     EXPECT_EQ(h->call(child_of(laptop.client(), some_id(5))).status, 410u);
     const auto old = to_string(make_uuid_v7(time_point{milliseconds{1}}, 0, 7));
     EXPECT_EQ(h->call(child_of(laptop.client(), old)).status, 410u);
     EXPECT_EQ(send(laptop, old, new_task(2, "new")).status, 410u);
 }
 
-// ---- refused whole ----
+// ---- rejected completely ----
 
-TEST_F(managed_sync, what_does_not_open_or_parse_changes_nothing) {
+TEST_F(managed_sync, a_body_that_does_not_decrypt_or_parse_changes_nothing) {
     const replica laptop = add_device("laptop");
     const replica impostor(laptop.client(), "another secret");
     const auto refused = [&](const std::string& body) {
@@ -318,19 +317,19 @@ TEST_F(managed_sync, what_does_not_open_or_parse_changes_nothing) {
     const auto wrong = send(impostor, nil_id, new_task(1, "x"));
     EXPECT_EQ(wrong.status, 403u);
     EXPECT_NE(wrong.body.find("sync.encryption_secret"), std::string::npos) << wrong.body;
-    // Sealed for another place.
+    // Encrypted for another parent.
     EXPECT_EQ(refused(laptop.segment(some_id(5), new_task(1, "x"))).status, 403u);
     EXPECT_EQ(refused("short").status, 400u);
     const auto malformed = refused(laptop.sealed(nil_id, R"({"operations":[{"Rename":{}}]})"));
     EXPECT_EQ(malformed.status, 400u);
-    EXPECT_NE(malformed.body.find("does not parse"), std::string::npos) << malformed.body;
+    EXPECT_NE(malformed.body.find("cannot be parsed"), std::string::npos) << malformed.body;
     EXPECT_EQ(seq(), 0);
     EXPECT_EQ(send(laptop, some_id(5), new_task(1, "x")).status, 410u);
     EXPECT_EQ(h->call(child_of(laptop.client(), some_id(5))).status, 410u);
     EXPECT_EQ(seq(), 0);
 }
 
-// One key seals all that a device reads: two bodies under one nonce would give each other away.
+// One key encrypts all responses to a device: two bodies with one nonce would reveal each other.
 TEST_F(managed_sync, no_two_bodies_have_one_nonce) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     std::string last = nil_id;
@@ -355,7 +354,7 @@ TEST_F(managed_sync, no_two_bodies_have_one_nonce) {
     EXPECT_GT(bodies, 20u);
 }
 
-TEST_F(managed_sync, a_revoked_device_is_out_with_its_next_request) {
+TEST_F(managed_sync, a_revoked_device_is_rejected_at_its_next_request) {
     const replica laptop = add_device("laptop"), phone = add_device("phone");
     const auto version = sent(laptop, nil_id, new_task(1, "first"));
     const auto revoked = h->call(make_request(
@@ -372,7 +371,7 @@ TEST_F(managed_sync, a_revoked_device_is_out_with_its_next_request) {
     EXPECT_EQ(seen.size(), 1u);
 }
 
-TEST_F(managed_sync, without_the_master_key_devices_are_told_so) {
+TEST_F(managed_sync, without_the_master_key_devices_get_an_error) {
     const replica laptop = add_device("laptop");
     for (const auto& other : {std::shared_ptr<const seal::key_ring>(), master_key(2)}) {
         h.reset();

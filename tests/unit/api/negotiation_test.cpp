@@ -17,7 +17,7 @@ TEST(negotiation, bodies_are_json_or_protobuf) {
     EXPECT_EQ(form_of_body("text/json"), std::nullopt);
 }
 
-TEST(negotiation, who_does_not_care_gets_the_other) {
+TEST(negotiation, without_a_preference_the_default_is_chosen) {
     for (const format otherwise : {format::json, format::protobuf}) {
         EXPECT_EQ(form_of_answer("", otherwise), otherwise);
         EXPECT_EQ(form_of_answer("*/*", otherwise), otherwise);
@@ -47,7 +47,7 @@ TEST(negotiation, nothing_may_do) {
     EXPECT_EQ(form_of_answer("*/*;q=0.000", format::json), std::nullopt);
 }
 
-TEST(negotiation, a_page_is_asked_for_by_its_name) {
+TEST(negotiation, a_page_needs_its_own_media_type) {
     EXPECT_TRUE(asks_for_page("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"));
     EXPECT_TRUE(asks_for_page("application/json, Text/HTML ;q=0.1"));
     for (const auto accept : {"", "*/*", "text/*", "application/json", "text/html;q=0"}) {

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                       mapping{errc::record_damaged, 500, "record-damaged", false},
                       mapping{errc::account_gone, 404, "account-not-found", false}));
 
-TEST(problem, a_foreign_error_says_nothing) {
+TEST(problem, an_unknown_error_has_no_details) {
     const auto error = make_error_code(boost::system::errc::no_such_file_or_directory);
     const auto response = answer_error(request_with_id("r", wire::format::json), error);
     EXPECT_EQ(response.status, 500u);
@@ -92,7 +92,7 @@ TEST(problem, a_foreign_error_says_nothing) {
     EXPECT_EQ(response.body.find(error.message()), std::string::npos);
 }
 
-TEST(problem, what_the_mechanics_refuse_is_a_problem_too) {
+TEST(problem, a_rejection_by_the_network_layer_is_a_problem_too) {
     const auto response = refusal({413, "body-too-large", "At most 1 MiB.", "r-1"});
     EXPECT_EQ(response.status, 413u);
     const auto body = boost::json::parse(response.body);

@@ -1,4 +1,4 @@
-// How many requests an account may make.
+// The rate limit of an account.
 
 #include "api/rate_limits.hpp"
 
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr account_id taker{1};
 
-TEST(rate_limits, gives_a_quota_at_once_and_then_evenly) {
+TEST(rate_limits, permits_a_quota_at_once_and_then_a_steady_rate) {
     rate_limits limits(6);
     for (int n = 5; n >= 0; --n) {
         const auto s = limits.take(taker, 1000ms);
@@ -28,21 +28,22 @@ TEST(rate_limits, gives_a_quota_at_once_and_then_evenly) {
     EXPECT_EQ(no.full_in, 60s);
     EXPECT_FALSE(limits.take(taker, 10'999ms).allowed);
     EXPECT_TRUE(limits.take(taker, 11'000ms).allowed);
-    EXPECT_FALSE(limits.take(taker, 11'000ms).allowed) << "one came back, not more";
-    EXPECT_TRUE(limits.take(account_id{2}, 11'000ms).allowed) << "another account's own";
-    EXPECT_EQ(limits.take(taker, 200'000ms).remaining, 5) << "all came back, and no more";
+    EXPECT_FALSE(limits.take(taker, 11'000ms).allowed) << "only one is available again";
+    EXPECT_TRUE(limits.take(account_id{2}, 11'000ms).allowed)
+        << "another account has its own quota";
+    EXPECT_EQ(limits.take(taker, 200'000ms).remaining, 5) << "the quota is full again";
     EXPECT_EQ(limits.policy(), "\"account\";q=6;w=60");
     EXPECT_EQ(rate_limits::field_of({true, 5, 10s, 0s}), "\"account\";r=5;t=10");
 }
 
-TEST(rate_limits, a_refused_request_uses_nothing_up) {
+TEST(rate_limits, a_rejected_request_does_not_count) {
     rate_limits limits(1);
     EXPECT_TRUE(limits.take(taker, 0ms).allowed);
     for (int n = 0; n < 100; ++n) EXPECT_FALSE(limits.take(taker, 59'999ms).allowed);
     EXPECT_TRUE(limits.take(taker, 60'000ms).allowed);
 }
 
-TEST(rate_limits, are_told_in_each_answer) {
+TEST(rate_limits, are_in_the_headers_of_each_response) {
     house_options o;
     o.service.api.account_requests_per_minute = 2;
     house h(std::move(o));
@@ -66,7 +67,7 @@ TEST(rate_limits, are_told_in_each_answer) {
 
 // ---- tokens that expire ----
 
-TEST(tokens, open_nothing_once_they_have_expired) {
+TEST(tokens, are_invalid_once_they_have_expired) {
     house h;
     const auto syn = h.make_account("syn", "SYN");
     const auto admin = h.make_token("syn", token_scope::admin);
@@ -76,7 +77,7 @@ TEST(tokens, open_nothing_once_they_have_expired) {
     EXPECT_NE(made.body.find(R"("expiresAt":"2026-11-20T12:10:00.000Z")"), std::string::npos);
     const auto begin = made.body.find("\"token\":\"") + 9;
     const std::string token = made.body.substr(begin, made.body.find('"', begin) - begin);
-    EXPECT_EQ(h.call(get("/v1/tasks", token)).status, 200u);  // and is remembered
+    EXPECT_EQ(h.call(get("/v1/tasks", token)).status, 200u);  // and is cached
     h.advance(10min - 1ms);
     EXPECT_EQ(h.call(get("/v1/tasks", token)).status, 200u);
     h.advance(1ms);

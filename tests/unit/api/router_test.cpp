@@ -37,7 +37,7 @@ TEST(router, captures_segments_as_sent) {
     EXPECT_EQ(found.captured[1], "7");
 }
 
-TEST(router, knows_a_path_without_the_method) {
+TEST(router, distinguishes_a_wrong_method_from_an_unknown_path) {
     const auto found = route_of(verb::put, "/v1/tasks/SYN-42");
     EXPECT_EQ(found.route, nullptr);
     EXPECT_TRUE(found.path_known);
@@ -45,7 +45,7 @@ TEST(router, knows_a_path_without_the_method) {
     EXPECT_EQ(allowed_methods<line>(table, "/v1/tasks"), "POST");
 }
 
-TEST(router, knows_what_is_not_there) {
+TEST(router, rejects_unknown_paths) {
     for (const auto path : {"", "/v1", "/v1/tasks/", "/v1/tasks/a/b", "/v1/tasksX", "/V1/tasks",
                             "/v1/admin/accounts//tokens/7", "/v1/admin/accounts/a/tokens",
                             "/v1/admin/accounts/a/tokens/7/"}) {

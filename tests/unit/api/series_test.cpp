@@ -1,4 +1,4 @@
-// /v1/series, as clients see it. How series count: tests/unit/rules/series_test.cpp.
+// /v1/series, as clients see it. The numbering of series: tests/unit/rules/series_test.cpp.
 
 #include "support/answer_json.hpp"
 #include "support/house.hpp"
@@ -54,7 +54,7 @@ struct series_over_http : ::testing::Test {
     int drawn = 0;
 };
 
-TEST_F(series_over_http, there_are_so_many) {
+TEST_F(series_over_http, have_a_maximum) {
     const auto tx = h.disk().begin_write();
     for (std::size_t n = 1; n < series_max; ++n) {
         all_series::put(*tx, syn.id, "S" + std::to_string(n), "", false, h.clock().now());
@@ -65,7 +65,7 @@ TEST_F(series_over_http, there_are_so_many) {
     EXPECT_EQ(code_of(refused), "too-many-series");
 }
 
-TEST(series_quota, keeps_so_many_former_prefixes) {
+TEST(series_quota, limits_former_prefixes) {
     house_options o;
     o.engine.former_prefixes_max = 1;
     house h(std::move(o));
@@ -99,7 +99,7 @@ TEST_F(series_over_http, are_added) {
 }
 
 // The virtual clock begins at noon of 20 November 2026, UTC.
-TEST_F(series_over_http, begin_again_at_midnight_of_their_zone) {
+TEST_F(series_over_http, restart_at_midnight_of_their_zone) {
     add(R"({"prefix":"INC","reset":"daily","timeZone":"Pacific/Kiritimati"})");
     EXPECT_EQ(create(R"({"description":"x","prefix":"INC"})"), "INC-20261121-1");
     EXPECT_EQ(text(shown("INC"), "period"), "20261121");
@@ -131,7 +131,7 @@ TEST_F(series_over_http, are_renamed_bound_and_archived) {
     EXPECT_EQ(create(R"({"description":"x","prefix":"NEW"})"), "NEW-3");
 }
 
-TEST_F(series_over_http, say_why_they_are_not_changed) {
+TEST_F(series_over_http, report_why_they_are_not_changed) {
     EXPECT_EQ(create(R"({"description":"x"})"), "SYN-1");
     EXPECT_EQ(code_of(change("NONE", "{}")), "unknown-prefix");
     EXPECT_EQ(code_of(change("SYN", R"({"next":5})")), "series-in-use");
@@ -156,7 +156,7 @@ TEST_F(series_over_http, are_an_operators_too) {
     EXPECT_EQ(create(R"({"description":"x"})"), "BOARD-1");
 }
 
-// ---- numbers that were given elsewhere ----
+// ---- import of numbers ----
 
 struct numbers_over_http : series_over_http {
     net::http_response import(std::string body, const std::string& account = "board") {
@@ -170,7 +170,7 @@ struct numbers_over_http : series_over_http {
     }
 };
 
-TEST_F(numbers_over_http, are_taken_over) {
+TEST_F(numbers_over_http, are_imported) {
     const auto done = import(R"({"rows":[)" + row(1) + "," + row(2) + "]}");
     EXPECT_EQ(done.body, R"({"imported":2,"thereAlready":0})");
     const auto task = body_of(h.call(get("/v1/tasks/SYN-2", syn.token)));
@@ -179,7 +179,7 @@ TEST_F(numbers_over_http, are_taken_over) {
     EXPECT_EQ(create(R"({"description":"x"})"), "SYN-3");
 }
 
-TEST_F(numbers_over_http, are_refused_by_row) {
+TEST_F(numbers_over_http, are_rejected_by_row) {
     const auto no = import(R"({"rows":[)" + row(1) + "," + row(3) + "," + row(4) + "]}");
     EXPECT_EQ(no.status, 422u);
     EXPECT_EQ(code_of(no), "numbers-refused");

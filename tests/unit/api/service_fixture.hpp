@@ -1,5 +1,5 @@
 #pragma once
-// An account with a token, an operator, and short words for asking.
+// An account with a token, an operator, and helpers for requests.
 
 #include "support/answer_json.hpp"
 #include "support/house.hpp"
@@ -12,7 +12,7 @@
 
 namespace callsign::testing {
 
-// "field code" of every fault.
+// "field code" of every error.
 inline std::vector<std::string> listed_faults(const net::http_response& response) {
     std::vector<std::string> all;
     const auto body = body_of(response);

@@ -1,4 +1,4 @@
-// The whole surface against a running engine on a store in memory: what clients see.
+// The whole API with a running engine on an in-memory store, as clients see it.
 
 #include "callsign/v1/callsign.pb.h"
 #include "service_fixture.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using boost::beast::http::verb;
 
-// ---- showing ----
+// ---- reads ----
 
 TEST_F(service_test, a_task_is_found_by_key_and_uuid) {
     const auto made = body_of(create(R"({"description":"x","project":"p"})", "k1"));
@@ -36,7 +36,7 @@ TEST_F(service_test, a_known_task_is_not_sent_again) {
     EXPECT_EQ(header(same, "ETag"), etag);
 }
 
-TEST_F(service_test, what_is_not_there_is_said_precisely) {
+TEST_F(service_test, a_missing_resource_is_reported_precisely) {
     create(R"({"description":"x"})", "k1");
     const std::map<std::string, std::pair<unsigned, std::string>> expected{
         {"/v1/tasks/nonsense", {400, "malformed-task-ref"}},
@@ -55,7 +55,7 @@ TEST_F(service_test, what_is_not_there_is_said_precisely) {
     }
 }
 
-TEST_F(service_test, a_slot_tells_what_became_of_a_creation) {
+TEST_F(service_test, a_slot_shows_the_state_of_a_creation) {
     const auto made = create(R"({"description":"x"})", "a/b?c");
     const auto slot = body_of(read("/v1/slots/a%2Fb%3Fc"));
     EXPECT_EQ(text_of(slot.at("state")), "committed");
@@ -85,7 +85,7 @@ TEST_F(service_test, forms_are_negotiated) {
     ASSERT_TRUE(account.ParseFromString(proto.body));
     EXPECT_EQ(account.name(), "syn");
 
-    // Two fields are one list.
+    // Two fields form one list.
     headers.back().second = "text/html";
     headers.emplace_back("Accept", "application/protobuf");
     const auto listed = h.call(make_request(verb::get, "/v1/account", "", headers));
@@ -109,7 +109,7 @@ TEST_F(service_test, forms_are_negotiated) {
     EXPECT_EQ(header(coded, "Accept-Encoding"), "identity");
 }
 
-TEST_F(service_test, a_wrong_method_is_told_the_right_ones) {
+TEST_F(service_test, a_wrong_method_gets_the_allowed_ones) {
     const auto response = h.call(make_request(verb::put, "/v1/series", "", bearer(syn.token)));
     EXPECT_EQ(response.status, 405u);
     EXPECT_EQ(code_of(response), "method-not-allowed");
@@ -118,7 +118,7 @@ TEST_F(service_test, a_wrong_method_is_told_the_right_ones) {
 
 // ---- tokens ----
 
-TEST_F(service_test, nobody_is_challenged) {
+TEST_F(service_test, an_anonymous_client_gets_a_challenge) {
     const auto none = h.call(get("/v1/account"));
     EXPECT_EQ(none.status, 401u);
     EXPECT_EQ(header(none, "WWW-Authenticate"), "Bearer");
@@ -136,14 +136,14 @@ TEST_F(service_test, a_scope_is_a_limit) {
     EXPECT_EQ(code_of(refused), "insufficient-scope");
     EXPECT_EQ(read("/v1/tokens").status, 403u);
     EXPECT_EQ(read("/v1/admin/accounts").status, 403u);
-    // An account's administrator is not the operator, nor the other way round.
+    // An account's admin token is no operator token, nor the other way round.
     const auto head = h.make_token("syn", token_scope::admin);
     EXPECT_EQ(h.call(get("/v1/admin/accounts", head)).status, 403u);
     EXPECT_EQ(admin("/v1/account").status, 403u);
     EXPECT_EQ(h.call(post("/v1/tasks", R"({"description":"x"})", root, "k1")).status, 403u);
 }
 
-TEST_F(service_test, a_revoked_token_opens_nothing) {
+TEST_F(service_test, a_revoked_token_is_rejected) {
     const auto made = body_of(admin_post("/v1/admin/accounts/syn/tokens", R"({"name":"phone"})"));
     const auto phone = text_of(made.at("token"));
     EXPECT_EQ(text_of(made.at("scope")), "write");
@@ -166,7 +166,7 @@ TEST_F(service_test, an_account_manages_its_own_tokens) {
     EXPECT_EQ(h.call(get("/v1/account", text_of(tv.at("token")))).status, 200u);
     EXPECT_EQ(body_of(h.call(get("/v1/tokens", head))).at("tokens").as_array().size(), 3u);
 
-    // Another account's token is not there.
+    // A token of another account does not exist for this one.
     h.make_account("other", "OTH");
     const auto others = h.make_token("other", token_scope::admin);
     const auto path = "/v1/tokens/" + text_of(tv.at("tokenId"));
@@ -177,7 +177,7 @@ TEST_F(service_test, an_account_manages_its_own_tokens) {
 
 // ---- operators ----
 
-TEST_F(service_test, an_operator_makes_accounts) {
+TEST_F(service_test, an_operator_creates_accounts) {
     const auto made = admin_post("/v1/admin/accounts", R"({"name":"new","prefix":"NEW"})");
     EXPECT_EQ(made.status, 201u);
     const auto token = text_of(body_of(made).at("token"));
@@ -197,7 +197,7 @@ TEST_F(service_test, an_operator_makes_accounts) {
     EXPECT_EQ(code_of(admin_post("/v1/admin/accounts/nope/tokens", "{}")), "account-not-found");
 }
 
-TEST_F(service_test, nobody_has_the_nil_uuid_as_client_id) {
+TEST_F(service_test, the_nil_uuid_is_no_client_id) {
     const auto with = [&](const std::string& client_id) {
         return admin_post("/v1/admin/accounts",
                           R"({"name":"far","prefix":"FAR","remote":{"url":"https://example.com/",)"
@@ -210,7 +210,7 @@ TEST_F(service_test, nobody_has_the_nil_uuid_as_client_id) {
     EXPECT_EQ(listed_faults(with("x")), std::vector<std::string>{"remote.clientId malformed"});
 }
 
-TEST_F(service_test, an_operators_token_is_always_an_administrators) {
+TEST_F(service_test, an_operator_token_always_has_the_scope_admin) {
     EXPECT_EQ(admin_post("/v1/admin/tokens", R"({"name":"x","scope":"write"})").status, 400u);
     const auto made = admin_post("/v1/admin/tokens", R"({"name":"x"})");
     EXPECT_EQ(made.status, 201u);
@@ -282,13 +282,13 @@ TEST_F(service_test, a_server_that_cannot_write_is_not_ready_until_it_can) {
     refuse(store_failure::kind::read_only, "read-only");
     EXPECT_EQ(home.call(get("/livez")).status, 200u);
     faulty.refuse_writes(std::nullopt);
-    EXPECT_EQ(ready().status, 503u) << "nothing was written yet";
+    EXPECT_EQ(ready().status, 503u) << "no write has succeeded yet";
     home.advance(std::chrono::seconds{1});
-    EXPECT_EQ(ready().status, 200u) << "the server has found out by itself";
+    EXPECT_EQ(ready().status, 200u) << "the server has detected it without a write";
     home.close();
 }
 
-TEST(metrics_route, is_there_if_there_are_metrics_to_show) {
+TEST(metrics_route, exists_if_metrics_are_enabled) {
     house_options options;
     options.hooks.metrics = [] { return std::string("callsign_up 1\n"); };
     house shows(std::move(options));
@@ -299,9 +299,9 @@ TEST(metrics_route, is_there_if_there_are_metrics_to_show) {
     EXPECT_EQ(has_none.call(get("/metrics")).status, 404u);
 }
 
-// ---- what logs and metrics are told ----
+// ---- facts for logs and metrics ----
 
-TEST_F(service_test, an_answer_says_what_is_known_of_its_request) {
+TEST_F(service_test, a_response_has_the_facts_of_its_request) {
     const auto shown = read("/v1/tasks/SYN-1").facts;
     EXPECT_EQ(shown.route, "/v1/tasks/{ref}");
     EXPECT_EQ(shown.account, "syn");
@@ -317,14 +317,14 @@ TEST_F(service_test, an_answer_says_what_is_known_of_its_request) {
     const auto by_operator = admin("/v1/admin/accounts").facts;
     EXPECT_EQ(by_operator.account, "");
     EXPECT_EQ(by_operator.caller, "test");
-    // Refused at its header, before its body came.
+    // Rejected at its header, before its body.
     const auto early = h.admit(post("/v1/tasks", "", "cs_nobody"));
     ASSERT_TRUE(early.refused);
     EXPECT_EQ(early.refused->facts.route, "/v1/tasks");
     EXPECT_EQ(early.refused->facts.reason, "unknown-token");
 }
 
-TEST_F(service_test, a_refused_caller_has_a_reason_that_does_not_change) {
+TEST_F(service_test, a_rejected_caller_has_a_stable_reason) {
     const auto reason_of = [&](net::http_request request) {
         const net::request_facts facts = h.call(std::move(request)).facts;
         EXPECT_EQ(facts.refused, "auth-failed");

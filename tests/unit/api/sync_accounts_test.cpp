@@ -1,5 +1,5 @@
-// Accounts whose clients come by TaskChampion's sync protocol: who is let in, chains from
-// elsewhere, how large a body may be, what is told of it.
+// Accounts with clients of TaskChampion's sync protocol: access, imported chains, limits of bodies,
+// and facts for logs.
 
 #include "sync_fixture.hpp"
 
@@ -12,7 +12,7 @@ using boost::beast::http::verb;
 
 // ---- accounts ----
 
-TEST_F(closed_sync, an_account_made_for_it_lets_its_client_in) {
+TEST_F(closed_sync, a_client_of_a_created_account_has_access) {
     const auto made = h.call(
         post("/v1/admin/accounts",
              R"({"name":"desk","prefix":"DESK","mode":"opaque","clientId":")" + client + R"("})",
@@ -31,7 +31,7 @@ TEST_F(closed_sync, an_account_made_for_it_lets_its_client_in) {
     EXPECT_NE(again.body.find("client-id-taken"), std::string::npos);
 }
 
-TEST_F(closed_sync, a_client_id_is_drawn_where_none_is_given) {
+TEST_F(closed_sync, a_client_id_is_generated_by_default) {
     const auto made =
         h.call(post("/v1/admin/accounts", R"({"name":"desk","prefix":"DESK","mode":"opaque"})",
                     h.operator_token()));
@@ -51,7 +51,7 @@ TEST_F(closed_sync, a_managed_account_has_no_client_id) {
     EXPECT_NE(refused.body.find("clientId"), std::string::npos);
 }
 
-TEST_F(closed_sync, the_server_makes_no_tasks_in_an_opaque_account) {
+TEST_F(closed_sync, the_server_creates_no_tasks_in_an_opaque_account) {
     const std::string token = "cs_opaque";
     h.run(h.engine().submit(
         create_account{"desk", "DESK", "default", sha256(token), *parse_uuid(client)}));
@@ -61,7 +61,7 @@ TEST_F(closed_sync, the_server_makes_no_tasks_in_an_opaque_account) {
     EXPECT_EQ(head().seq, 0);
 }
 
-// ---- chains from elsewhere ----
+// ---- imported chains ----
 
 struct imports : closed_sync {
     net::http_request asking(verb method, const std::string& target, std::string body = {},
@@ -78,7 +78,7 @@ struct imports : closed_sync {
     const std::string token = h.operator_token();
 };
 
-TEST_F(imports, a_chain_is_taken_over_word_for_word_and_only_once) {
+TEST_F(imports, a_chain_is_imported_unchanged_and_only_once) {
     for (int round = 0; round < 2; ++round) {
         EXPECT_EQ(h.call(asking(verb::put, "/v1/admin/client")).status, 200u);
         std::string parent = some_id(20);
@@ -102,8 +102,8 @@ TEST_F(imports, a_chain_is_taken_over_word_for_word_and_only_once) {
     EXPECT_EQ(h.call(add_version(client, some_id(24), "goes on")).status, 200u);
 }
 
-// How many versions it is old is all that says when a new one is due.
-TEST_F(imports, a_snapshot_is_as_old_as_it_was_there) {
+// The age in versions determines when a new snapshot is requested.
+TEST_F(imports, an_imported_snapshot_keeps_its_age) {
     const auto asked_after = [&](int since) {
         const std::string who = some_id(300 + static_cast<unsigned>(since));
         EXPECT_EQ(h.call(asking(verb::put, "/v1/admin/client", {}, who)).status, 200u);
@@ -125,20 +125,21 @@ TEST_F(imports, a_snapshot_is_as_old_as_it_was_there) {
     EXPECT_EQ(asked_after(150), "urgency=high");
 }
 
-TEST_F(imports, another_history_is_refused) {
+TEST_F(imports, another_history_is_rejected) {
     h.call(asking(verb::put, "/v1/admin/client"));
     EXPECT_EQ(import_version(nil_id, some_id(21), "x").status, 200u);
     EXPECT_EQ(import_version(nil_id, some_id(22), "x").status, 409u);       // a fork
     EXPECT_EQ(import_version(some_id(30), some_id(31), "x").status, 409u);  // a gap
-    EXPECT_EQ(import_version(some_id(21), some_id(21), "x").status, 409u);  // a ring
+    EXPECT_EQ(import_version(some_id(21), some_id(21), "x").status, 409u);  // a cycle
     EXPECT_EQ(import_version(some_id(21), some_id(22), "x").status, 200u);
-    EXPECT_EQ(import_version(some_id(22), some_id(21), "x").status, 409u);  // a longer one
+    EXPECT_EQ(import_version(some_id(22), some_id(21), "x").status, 409u);  // a longer cycle
     EXPECT_EQ(head().seq, 2);
 }
 
-TEST_F(imports, what_is_wrong_is_said) {
+TEST_F(imports, errors_are_reported) {
     EXPECT_EQ(h.call(asking(verb::put, "/v1/admin/client", {}, "x")).status, 400u);
-    EXPECT_EQ(import_version(nil_id, some_id(21), "x").status, 404u);  // no such client yet
+    // the client does not exist yet
+    EXPECT_EQ(import_version(nil_id, some_id(21), "x").status, 404u);
     h.call(asking(verb::put, "/v1/admin/client"));
     EXPECT_EQ(import_version("x", some_id(21), "x").status, 400u);
     EXPECT_EQ(import_version(nil_id, "x", "x").status, 400u);
@@ -150,7 +151,7 @@ TEST_F(imports, what_is_wrong_is_said) {
         h.call(asking(verb::post, snapshot + "?takenAt=2026-11-01T00:00:00Z&versionsSince=0", "x"))
             .status,
         409u);
-    // Sums are made of it: what is none, or too large for one, is refused before anything is.
+    // The number is used in sums: an invalid or too large one is rejected first.
     for (const char* none :
          {"", "-1", "1000000000000", "9223372036854775807", "9223372036854775808", "1e2", "x"}) {
         const auto refused = h.call(asking(
@@ -162,7 +163,7 @@ TEST_F(imports, what_is_wrong_is_said) {
 
 // ---- body limits ----
 
-TEST_F(sync, large_bodies_are_for_those_who_may_send_them) {
+TEST_F(sync, large_bodies_need_a_client_id) {
     const std::size_t usual = 1u << 20;
     const auto terms = [&](const net::http_request& request) {
         return h.service().body_limits_of(request, usual);
@@ -179,13 +180,13 @@ TEST_F(sync, large_bodies_are_for_those_who_may_send_them) {
     const auto stranger = terms(add_version("", nil_id, ""));
     EXPECT_EQ(stranger.bytes_max, usual);
     EXPECT_EQ(stranger.too_large->body, "bad x-client-id");
-    // Of one that nobody looks at.
+    // Requests whose body is ignored.
     EXPECT_EQ(terms(child_of(client, nil_id)).bytes_max, 16u << 10);
     EXPECT_EQ(terms(get("/livez")).bytes_max, 16u << 10);
     EXPECT_EQ(terms(post("/v1/tasks", "{}")).bytes_max, usual);
 }
 
-TEST_F(imports, large_bodies_are_for_those_who_are_known) {
+TEST_F(imports, large_bodies_need_a_known_client) {
     const std::size_t usual = 1u << 20;
     const auto most = [&](const net::http_request& request) {
         return h.service().body_limits_of(request, usual).bytes_max;
@@ -202,7 +203,7 @@ TEST_F(imports, large_bodies_are_for_those_who_are_known) {
     EXPECT_EQ(most(segment), 100u << 20);
     EXPECT_EQ(most(import), 100u << 20);
 
-    // After a restart too, for the first request that comes.
+    // Also after a restart, for the first request.
     house next({.service = {.sync = {}}, .disk = &h.disk(), .clock = &h.clock()});
     const auto given = next.admit(segment);
     EXPECT_FALSE(given.refused);
@@ -210,8 +211,8 @@ TEST_F(imports, large_bodies_are_for_those_who_are_known) {
     EXPECT_EQ(next.service().body_limits_of(segment, usual).bytes_max, 100u << 20);
 }
 
-// What the answer would hold is asked for before it is loaded.
-TEST_F(sync, what_there_is_no_memory_for_is_not_loaded) {
+// The memory for the response is reserved before it is loaded.
+TEST_F(sync, a_response_without_memory_is_not_loaded) {
     const auto chain = make_chain(2, nil_id);
     const std::string large(200'000, 's');
     add(chain.back(), large);
@@ -228,14 +229,14 @@ TEST_F(sync, what_there_is_no_memory_for_is_not_loaded) {
             EXPECT_EQ(response.status, crowded ? 503u : 200u);
             EXPECT_EQ(memory->bytes(), crowded ? 0u : large.size());
             EXPECT_EQ(header(response, "Retry-After"), crowded ? "1" : "");
-            EXPECT_EQ(budget->held_by(account_id{99}), 0u);  // its account pays
+            EXPECT_EQ(budget->held_by(account_id{99}), 0u);  // its account is charged
         }
     }
 }
 
-// ---- what logs and metrics are told ----
+// ---- facts for logs and metrics ----
 
-TEST_F(closed_sync, a_refused_client_has_a_reason_that_does_not_change) {
+TEST_F(closed_sync, a_rejected_client_has_a_stable_reason) {
     const auto facts_of = [&](net::http_request request) {
         return h.call(std::move(request)).facts;
     };
@@ -253,7 +254,7 @@ TEST_F(closed_sync, a_refused_client_has_a_reason_that_does_not_change) {
     EXPECT_EQ(facts_of(std::move(nobody)).reason, "no-client-id");
 }
 
-TEST_F(sync, a_client_is_known_by_its_account) {
+TEST_F(sync, a_client_is_identified_by_its_account) {
     add(nil_id);
     for (int i = 0; i < 2; ++i) {
         const auto facts = h.call(child_of(client, nil_id)).facts;
@@ -263,7 +264,7 @@ TEST_F(sync, a_client_is_known_by_its_account) {
     }
     const auto end = h.call(child_of(client, to_string(head().version)));
     EXPECT_EQ(end.status, 404u);
-    EXPECT_EQ(end.facts.refused, "") << "the end of every sync is no refusal";
+    EXPECT_EQ(end.facts.refused, "") << "the end of a sync is not a rejection";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The rules of a chain on TaskChampion's sync protocol, and when a snapshot is asked for. The names
-// that begin with S and U are the cases the reference server is tested with.
+// The rules of a chain in TaskChampion's sync protocol, and requests for snapshots. Names that
+// begin with S and U are test cases of the reference server.
 
 #include "support/check.hpp"
 #include "support/setting.hpp"
@@ -44,7 +44,8 @@ TEST_F(sync, s_5_every_other_version_has_its_child) {
     for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
         EXPECT_EQ(header(h.call(child_of(client, chain[i])), "X-Version-Id"), chain[i + 1]);
     }
-    EXPECT_EQ(h.call(child_of(client, nil_id)).status, 410u);  // this chain began elsewhere
+    // this chain began with another parent
+    EXPECT_EQ(h.call(child_of(client, nil_id)).status, 410u);
 }
 
 TEST_F(sync, s_6_a_conflict_changes_nothing) {
@@ -55,11 +56,11 @@ TEST_F(sync, s_6_a_conflict_changes_nothing) {
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
 }
 
-TEST_F(sync, s_7_without_a_snapshot_one_is_asked_for_urgently) {
+TEST_F(sync, s_7_without_a_snapshot_one_is_requested_urgently) {
     EXPECT_EQ(urgency_of_next(make_chain(3).back()), "urgency=high");
 }
 
-TEST_F(sync, s_8_an_empty_chain_takes_any_parent) {
+TEST_F(sync, s_8_an_empty_chain_accepts_any_parent) {
     EXPECT_EQ(urgency_of_next(some_id(8)), "urgency=high");
     EXPECT_EQ(h.call(child_of(client, some_id(8))).status, 200u);
 }
@@ -92,7 +93,7 @@ TEST_F(few_versions_sync, s_11_nor_is_one_many_versions_ago) {
     EXPECT_EQ(urgency_of_next(make_chain(50, chain.back()).back()), "urgency=high");
 }
 
-TEST_F(sync, s_12_a_snapshot_of_the_last_version_is_kept) {
+TEST_F(sync, s_12_a_snapshot_of_the_last_version_is_stored) {
     const auto chain = make_chain(1);
     h.call(add_snapshot(client, chain.back(), "x"));
     EXPECT_EQ(header(h.call(snapshot_of(client)), "X-Version-Id"), chain.back());
@@ -104,7 +105,7 @@ TEST_F(sync, s_13_and_of_the_one_before) {
     EXPECT_EQ(header(h.call(snapshot_of(client)), "X-Version-Id"), chain[1]);
 }
 
-TEST_F(sync, s_14_none_of_a_version_that_is_not_there) {
+TEST_F(sync, s_14_none_of_an_unknown_version) {
     make_chain(1);
     h.call(add_snapshot(client, some_id(9), "x"));
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
@@ -149,7 +150,7 @@ TEST_F(sync, s_19_or_not) {
     EXPECT_EQ(h.call(snapshot_of(client)).status, 404u);
 }
 
-TEST_F(sync, the_parent_of_a_chain_that_began_elsewhere_may_have_a_snapshot_while_it_is_near) {
+TEST_F(sync, the_first_parent_of_a_chain_may_have_a_snapshot_while_it_is_near) {
     const auto chain = make_chain(4, some_id(5));
     h.call(add_snapshot(client, some_id(5), "the beginning"));
     EXPECT_EQ(h.call(snapshot_of(client)).body, "the beginning");
@@ -209,7 +210,7 @@ TEST(snapshot_urgency, u_3_by_versions) {
     EXPECT_EQ(urgency_for_versions({.days = 14, .versions = 5}, 7), snapshot_urgency::high);
 }
 
-TEST_F(sync, urgency_looks_at_what_was_there_before_the_version) {
+TEST_F(sync, urgency_is_computed_without_the_new_version) {
     const auto chain = make_chain(1);
     h.call(add_snapshot(client, chain.back(), "x"));
     std::string last = chain.back();
@@ -223,7 +224,7 @@ TEST_F(sync, urgency_looks_at_what_was_there_before_the_version) {
     }
 }
 
-TEST_F(sync, versions_are_counted_from_when_the_snapshot_came_not_from_what_it_is_of) {
+TEST_F(sync, versions_count_from_the_arrival_of_the_snapshot_not_from_its_version) {
     const auto chain = make_chain(5);
     h.call(add_snapshot(client, chain[1], "four back"));
     std::string last = chain.back();
@@ -235,10 +236,10 @@ TEST_F(sync, versions_are_counted_from_when_the_snapshot_came_not_from_what_it_i
     EXPECT_EQ(urgency_of_next(last), "urgency=low");
 }
 
-// ---- no fork ----
+// ---- forks ----
 
-// Goal: however requests fall together, the chain stays one line. Method: many replicas of one
-// client id, each following the chain and sending, stepped in a random order.
+// Goal: concurrent requests never fork the chain. Method: many replicas of one client id, each
+// pulling and pushing, stepped in random order.
 void expect_no_fork(std::uint64_t seed, int wanted, store* disk) {
     house world({.seed = seed, .service = {.sync = open_to_all()}, .disk = disk});
     const std::string client = some_id(1);

@@ -1,5 +1,5 @@
 #pragma once
-// An opaque account, and what its clients ask in TaskChampion's sync protocol.
+// An opaque account, and requests of its clients in TaskChampion's sync protocol.
 
 #include "api/sync/sync_call.hpp"
 #include "support/sync_client.hpp"
@@ -25,7 +25,8 @@ struct sync : ::testing::Test {
     explicit sync(api::sync_options options = open_to_all())
         : h({.service = {.sync = std::move(options)}}) {}
 
-    // An opaque account with `n` versions; their ids, the parent of the first one before them.
+    // Creates an opaque account with `n` versions; returns the parent of the first one and their
+    // ids.
     std::vector<std::string> make_chain(int n, const std::string& first_parent = nil_id) {
         std::vector<std::string> ids{first_parent};
         for (int i = 0; i < n; ++i) ids.push_back(add(ids.back()));

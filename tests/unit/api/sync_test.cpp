@@ -1,6 +1,6 @@
-// TaskChampion's sync protocol, as its clients know it from the reference server. The names that
-// begin with AV, GC, AS, GS, H and W are the cases that server is tested with (sync_chain_test.cpp
-// has U and S); the others are what its code does besides.
+// TaskChampion's sync protocol, compatible with the reference server. Names that begin with AV, GC,
+// AS, GS, H and W are test cases of that server (sync_chain_test.cpp has U and S); the others cover
+// further behaviour of its code.
 
 #include "sync_fixture.hpp"
 
@@ -27,7 +27,7 @@ TEST_F(sync, av_1_success) {
     EXPECT_EQ(header(response, "Cache-Control"), "no-store, max-age=0");
 }
 
-TEST_F(sync, av_2_an_unknown_client_is_registered_where_that_is_open) {
+TEST_F(sync, av_2_an_unknown_client_is_registered_if_registration_is_open) {
     const std::string parent = some_id(77);
     const auto response = h.call(add_version(client, parent, "abcd"));
     EXPECT_EQ(response.status, 200u);
@@ -39,7 +39,7 @@ TEST_F(sync, av_2_an_unknown_client_is_registered_where_that_is_open) {
     EXPECT_EQ(accounts[0].name.find(client.substr(0, 8)), std::string::npos);
 }
 
-TEST_F(closed_sync, av_3_and_not_where_it_is_closed) {
+TEST_F(closed_sync, av_3_and_not_if_it_is_closed) {
     const auto response = h.call(add_version(client, nil_id, "abcd"));
     EXPECT_EQ(response.status, 404u);
     EXPECT_EQ(response.body, "No such client");
@@ -76,7 +76,7 @@ TEST_F(sync, av_6_empty_body) {
     expect_no_version_headers(response);
 }
 
-// Each is an account for good, and anybody may ask for one.
+// Any client can register, and each registration creates a permanent account.
 struct few_newcomers : sync {
     static api::sync_options two_an_hour() {
         api::sync_options options = open_to_all();
@@ -92,14 +92,14 @@ struct few_newcomers : sync {
     net::http_response last;
 };
 
-TEST_F(few_newcomers, so_many_strangers_are_let_in_in_an_hour) {
+TEST_F(few_newcomers, registrations_are_limited_per_hour) {
     const std::string mine = add(nil_id);
     h.advance(std::chrono::minutes{20});
     EXPECT_EQ(newcomer(1), 200u);
     EXPECT_EQ(newcomer(2), 429u);
     EXPECT_EQ(header(last, "Retry-After"), "2400");
     EXPECT_EQ(newcomer(3), 429u);
-    // Who is known goes on, and so does who was refused once there is a place.
+    // Known clients have access, and a rejected one after the limit permits it.
     const std::string next = add(mine);
     h.advance(std::chrono::minutes{40});
     EXPECT_EQ(newcomer(2), 200u);
@@ -216,7 +216,7 @@ TEST_F(sync, gs_2_success) {
 
 // ---- the client id ----
 
-TEST_F(sync, h_1_any_client_id_where_none_are_named) {
+TEST_F(sync, h_1_any_client_id_without_a_list) {
     for (unsigned n = 10; n < 13; ++n) {
         EXPECT_EQ(h.call(add_version(some_id(n), nil_id, "x")).status, 200u);
     }
@@ -231,7 +231,7 @@ struct listed_sync : sync {
     listed_sync() : sync(options()) {}
 };
 
-TEST_F(listed_sync, h_2_those_named_and_no_others) {
+TEST_F(listed_sync, h_2_only_listed_client_ids) {
     EXPECT_EQ(h.call(add_version(some_id(1), nil_id, "x")).status, 200u);
     EXPECT_EQ(h.call(add_version(some_id(2), nil_id, "x")).status, 200u);
     for (const auto& request :
@@ -333,7 +333,7 @@ TEST_F(sync, uuids_in_every_form_the_reference_server_reads) {
     EXPECT_EQ(h.call(child_of("{" + client + "}", first)).status, 200u);
 }
 
-TEST_F(sync, what_is_no_uuid_in_a_path_is_404_before_all_else) {
+TEST_F(sync, an_invalid_uuid_in_a_path_is_404_before_all_else) {
     for (const char* id :
          {"x", "{}", "urn:uuid:", "0666d464-418a-4a08-ad53-6f15c78270c",
           "0666d464_418a_4a08_ad53_6f15c78270cd", "g666d464418a4a08ad536f15c78270cd"}) {
@@ -343,7 +343,7 @@ TEST_F(sync, what_is_no_uuid_in_a_path_is_404_before_all_else) {
     }
 }
 
-TEST_F(sync, what_is_wrong_is_told_in_the_reference_servers_order) {
+TEST_F(sync, errors_are_reported_in_the_reference_servers_order) {
     EXPECT_EQ(h.call(add_version("", nil_id, "", "wrong/type")).body, "Bad content-type");
     EXPECT_EQ(h.call(add_version("", nil_id, "")).body, "bad x-client-id");
     EXPECT_EQ(h.call(add_version(client, nil_id, "")).body, "Empty body");
@@ -355,7 +355,7 @@ TEST_F(sync, a_content_type_may_have_parameters) {
     EXPECT_EQ(h.call(add_version(client, nil_id, "x", type)).status, 200u);
 }
 
-TEST_F(sync, bytes_are_kept_as_they_came_whatever_the_headers_say) {
+TEST_F(sync, bodies_are_stored_unchanged_whatever_the_headers_are) {
     auto request = add_version(client, nil_id, "not gzip at all");
     request.set("Content-Encoding", "gzip");
     EXPECT_EQ(h.call(request).status, 200u);

@@ -1,4 +1,4 @@
-// The turnstile behind its routes: what takes a turn, what ends one, and what does neither.
+// The turnstile behind its routes: requests that take a turn, end one, or do neither.
 
 #include "support/sync_client.hpp"
 
@@ -35,7 +35,7 @@ struct sync_turns : ::testing::Test {
     const std::string client = some_id(1);
 };
 
-TEST_F(sync_turns, the_second_gets_what_the_first_sends) {
+TEST_F(sync_turns, the_second_gets_the_version_of_the_first) {
     const std::string begun = add(nil_id);
     EXPECT_EQ(status_of(ask(begun)), 404u);  // the end of that sync
     EXPECT_EQ(status_of(ask(begun)), 404u);  // takes the turn
@@ -48,12 +48,12 @@ TEST_F(sync_turns, the_second_gets_what_the_first_sends) {
     EXPECT_EQ(header(**second, "X-Version-Id"), sent);
 }
 
-TEST_F(sync_turns, who_meets_his_own_version_takes_a_turn) {
+TEST_F(sync_turns, a_replica_that_receives_its_own_version_takes_a_turn) {
     const std::string begun = add(nil_id);
     ask(begun);
     ask(begun);
-    const std::string sent = add(begun);     // its answer is lost
-    EXPECT_EQ(status_of(ask(begun)), 200u);  // so he is given it
+    const std::string sent = add(begun);     // its response is lost
+    EXPECT_EQ(status_of(ask(begun)), 200u);  // so the replica receives it
     EXPECT_EQ(status_of(ask(sent)), 404u);
     EXPECT_EQ(status_of(ask(sent)), 0u);
 }

@@ -5,7 +5,7 @@
 namespace callsign::api {
 namespace {
 
-TEST(url_of_server, is_what_the_client_used) {
+TEST(url_of_server, is_that_of_the_clients_request) {
     EXPECT_EQ(url_of_server("tasks.example.org", false), "http://tasks.example.org");
     EXPECT_EQ(url_of_server("[::1]:8080", false), "http://[::1]:8080");
     EXPECT_EQ(url_of_server("127.0.0.1:8080", true), "https://127.0.0.1:8080");
@@ -28,7 +28,7 @@ TEST(taskrc, has_a_line_for_each_setting) {
               "uda.key.label=Key\n");
 }
 
-TEST(taskrc, says_nothing_of_a_key_that_is_not_shown) {
+TEST(taskrc, omits_a_secret_that_is_not_shown) {
     EXPECT_EQ(taskrc_of({"", "the-id", "the-secret", ""}),
               "sync.server.url=URL-OF-THIS-SERVER\n"
               "sync.server.client_id=the-id\n"

@@ -21,7 +21,7 @@ struct turns_test : ::testing::Test {
         turns::turn mine = co_await t.all.take(account_id{account});
         t.held.emplace(std::move(name), std::move(mine));
     }
-    // True: its turn is now.
+    // Returns true if the turn begins at once.
     bool ask(std::int64_t account, const std::string& name) {
         asio::co_spawn(io, take(*this, account, name), asio::detached);
         settle();
@@ -52,7 +52,7 @@ struct turns_test : ::testing::Test {
     asio::io_context io{1};
 };
 
-TEST_F(turns_test, slow_accounts_have_a_part_of_them) {
+TEST_F(turns_test, slow_accounts_have_a_share_of_them) {
     for (const std::int64_t account : {1, 2, 3, 4}) be_slow(account);
     EXPECT_TRUE(ask(1, "one"));
     EXPECT_TRUE(ask(2, "two"));
@@ -61,7 +61,7 @@ TEST_F(turns_test, slow_accounts_have_a_part_of_them) {
     EXPECT_TRUE(ask(10, "quick"));
     EXPECT_TRUE(ask(11, "other"));
     EXPECT_FALSE(ask(12, "more"));
-    // Those that wait longest are passed over while they may not.
+    // The slow accounts that wait longest are skipped while their share is in use.
     end("quick", 10, 500ms);
     EXPECT_TRUE(held.contains("more"));
     end("one", 1, 4s);
@@ -86,11 +86,11 @@ TEST_F(turns_test, a_quick_turn_does_not_hide_a_slow_one) {
     clock.advance_to_next(4min);
     EXPECT_FALSE(have_turns());
     clock.advance_to_next(1min);
-    EXPECT_FALSE(have_turns());  // and its turn was a quick one, five minutes after the last slow
+    EXPECT_FALSE(have_turns());  // its turn was a quick one, five minutes after the last slow one
     EXPECT_TRUE(have_turns());
 }
 
-TEST_F(turns_test, what_waits_for_an_account_that_is_quick_again_goes_with_others) {
+TEST_F(turns_test, waiting_turns_of_an_account_that_is_quick_again_are_no_longer_limited) {
     for (const std::int64_t account : {1, 2, 3, 4}) be_slow(account);
     EXPECT_TRUE(ask(1, "one"));
     EXPECT_TRUE(ask(2, "two"));

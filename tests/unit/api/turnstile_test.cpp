@@ -21,9 +21,9 @@ uuid some_version(std::uint64_t n) {
     return make_uuid_v7(time_point{}, n, n);
 }
 
-// A client id's chain, and the questions for it as the handlers ask them.
+// The chain of a client ID, and requests as the handlers make them.
 struct turnstile_test : ::testing::Test {
-    // How a question for the child of a version ended; none: it waits.
+    // The outcome of a request for the child of a version; empty while it waits.
     struct outcome {
         std::optional<bool> up_to_date;
         uuid child{};
@@ -55,7 +55,7 @@ struct turnstile_test : ::testing::Test {
         settle();
         return out;
     }
-    // A version that is appended; its id.
+    // Appends a version; returns its id.
     uuid send(bool more_may_follow = false) {
         turnstile::visit visit(turns.enter(client));
         visit.sending(tip());
@@ -64,7 +64,7 @@ struct turnstile_test : ::testing::Test {
         settle();
         return tip();
     }
-    // One that is answered 409, or not taken for another reason.
+    // A version that is rejected with 409, or not added for another reason.
     void send_in_vain() {
         turnstile::visit visit(turns.enter(client));
         visit.sending(chain.front());
@@ -97,7 +97,7 @@ struct turnstile_test : ::testing::Test {
     std::vector<uuid> chain{uuid{}};
 };
 
-TEST_F(turnstile_test, the_first_is_told_at_once) {
+TEST_F(turnstile_test, the_first_gets_up_to_date_at_once) {
     EXPECT_EQ(start(tip())->up_to_date, true);
 }
 
@@ -108,13 +108,13 @@ TEST_F(turnstile_test, another_gets_the_version_that_follows) {
     advance(20ms);
     EXPECT_FALSE(second->up_to_date);
     const uuid sent = send();
-    start(sent);  // its sender has come to his end
+    start(sent);  // its sender has ended its sync
     EXPECT_EQ(second->up_to_date, false);
     EXPECT_EQ(second->child, sent);
     EXPECT_EQ(second->after, 20ms);
 }
 
-TEST_F(turnstile_test, or_is_told_when_the_turn_has_had_its_time) {
+TEST_F(turnstile_test, or_gets_up_to_date_when_the_turn_has_expired) {
     start(tip());
     const auto second = start(tip());
     advance(49ms);
@@ -124,7 +124,7 @@ TEST_F(turnstile_test, or_is_told_when_the_turn_has_had_its_time) {
     EXPECT_EQ(second->after, 50ms);
 }
 
-TEST_F(turnstile_test, the_turn_goes_from_one_to_the_next) {
+TEST_F(turnstile_test, the_turn_passes_from_one_to_the_next) {
     start(tip());
     const auto second = start(tip());
     const auto third = start(tip());
@@ -140,7 +140,7 @@ TEST_F(turnstile_test, the_end_of_a_sync_takes_no_turn) {
     start(tip());
     const uuid sent = send();
     EXPECT_EQ(start(sent)->up_to_date, true);
-    EXPECT_EQ(start(sent)->up_to_date, true);  // nobody had the turn
+    EXPECT_EQ(start(sent)->up_to_date, true);  // no replica had the turn
     EXPECT_FALSE(start(sent)->up_to_date);
 }
 
@@ -153,10 +153,10 @@ TEST_F(turnstile_test, the_same_replica_takes_one_in_its_next_sync) {
     EXPECT_FALSE(start(sent)->up_to_date);
 }
 
-TEST_F(turnstile_test, who_reads_his_own_version_takes_one) {
+TEST_F(turnstile_test, a_replica_that_reads_its_own_version_takes_one) {
     const uuid before = tip();
     start(before);
-    const uuid sent = send();  // whose answer is lost
+    const uuid sent = send();  // its response is lost
     EXPECT_EQ(start(before)->child, sent);
     EXPECT_EQ(start(sent)->up_to_date, true);
     const auto second = start(sent);
@@ -166,17 +166,17 @@ TEST_F(turnstile_test, who_reads_his_own_version_takes_one) {
     EXPECT_EQ(second->child, next);
 }
 
-TEST_F(turnstile_test, who_is_given_a_version_before_its_sender_has_ended_takes_one) {
+TEST_F(turnstile_test, a_replica_that_gets_a_version_before_its_senders_sync_ends_takes_one) {
     const uuid before = tip();
     start(before);
     const uuid sent = send();
     EXPECT_EQ(start(before)->child, sent);
-    // One of the two is its sender, the other may have something to send.
+    // One of the two is the sender; the other may have versions to push.
     EXPECT_EQ(start(sent)->up_to_date, true);
     EXPECT_FALSE(start(sent)->up_to_date);
 }
 
-TEST_F(turnstile_test, also_if_it_was_given_before_its_outcome_was_known_here) {
+TEST_F(turnstile_test, also_if_it_was_read_before_its_outcome_was_reported) {
     const uuid before = tip();
     start(before);
     turnstile::visit visit(turns.enter(client));
@@ -188,7 +188,7 @@ TEST_F(turnstile_test, also_if_it_was_given_before_its_outcome_was_known_here) {
     EXPECT_FALSE(start(tip())->up_to_date);
 }
 
-TEST_F(turnstile_test, a_sender_who_never_asks_again_holds_a_turn_up_and_no_more) {
+TEST_F(turnstile_test, a_sender_that_does_not_return_delays_one_turn_at_most) {
     start(tip());
     const auto second = start(tip());
     advance(10ms);
@@ -210,7 +210,7 @@ TEST_F(turnstile_test, after_a_full_batch_its_sender_has_the_turn_again) {
     EXPECT_EQ(second->child, last);
 }
 
-TEST_F(turnstile_test, a_version_that_is_not_taken_ends_no_turn) {
+TEST_F(turnstile_test, a_rejected_version_ends_no_turn) {
     start(tip());
     const auto second = start(tip());
     send_in_vain();
@@ -221,8 +221,8 @@ TEST_F(turnstile_test, a_version_that_is_not_taken_ends_no_turn) {
     EXPECT_EQ(second->up_to_date, true);
 }
 
-// Else a question that is under way would be asked again for each of them.
-TEST_F(turnstile_test, nor_is_it_taken_for_one_that_came) {
+// Otherwise a request in progress would be repeated for each rejected version.
+TEST_F(turnstile_test, nor_does_it_count_as_an_appended_one) {
     int looks = 0;
     const auto look_once = [](turnstile_test& t, int& count) -> asio::awaitable<bool> {
         turnstile::visit visit(t.turns.enter(t.client));
@@ -239,7 +239,7 @@ TEST_F(turnstile_test, nor_is_it_taken_for_one_that_came) {
     EXPECT_EQ(looks, 1);
 }
 
-TEST_F(turnstile_test, a_version_on_its_way_keeps_the_turn) {
+TEST_F(turnstile_test, a_version_in_flight_keeps_the_turn) {
     start(tip());
     std::unique_ptr<turnstile::visit> visit(new turnstile::visit(turns.enter(client)));
     visit->sending(tip());
@@ -253,7 +253,7 @@ TEST_F(turnstile_test, a_version_on_its_way_keeps_the_turn) {
     EXPECT_EQ(second->child, tip());
 }
 
-TEST_F(turnstile_test, and_gives_it_back_when_it_is_not_taken) {
+TEST_F(turnstile_test, and_releases_it_when_it_is_rejected) {
     start(tip());
     std::unique_ptr<turnstile::visit> visit(new turnstile::visit(turns.enter(client)));
     visit->sending(tip());
@@ -265,7 +265,7 @@ TEST_F(turnstile_test, and_gives_it_back_when_it_is_not_taken) {
     EXPECT_EQ(second->after, 120ms);
 }
 
-TEST_F(turnstile_test, what_came_while_the_chain_was_looked_at_is_looked_for_again) {
+TEST_F(turnstile_test, a_version_added_during_the_look_up_causes_another_one) {
     turnstile::visit visit(turns.enter(client));
     const uuid before = tip();
     visit.look();
@@ -279,7 +279,7 @@ TEST_F(turnstile_test, what_came_while_the_chain_was_looked_at_is_looked_for_aga
     EXPECT_EQ(said, false);
 }
 
-TEST_F(turnstile_test, nobody_waits_for_ever) {
+TEST_F(turnstile_test, every_wait_is_limited) {
     start(tip());
     turnstile::visit stuck(turns.enter(client));
     stuck.sending(tip());
@@ -289,7 +289,7 @@ TEST_F(turnstile_test, nobody_waits_for_ever) {
     EXPECT_LE(second->after, turns.patience());
 }
 
-TEST_F(turnstile_test, nor_does_the_wall_clock_decide) {
+TEST_F(turnstile_test, and_does_not_depend_on_the_wall_clock) {
     start(tip());
     clock.step_wall(std::chrono::hours{24});
     const auto second = start(tip());
@@ -312,7 +312,7 @@ TEST_F(turnstile_test, clients_do_not_wait_for_each_other) {
     EXPECT_EQ(said, true);
 }
 
-TEST_F(turnstile_test, what_is_over_is_forgotten) {
+TEST_F(turnstile_test, expired_turns_are_removed) {
     for (std::uint64_t n = 0; n < 1000; ++n) {
         turnstile::visit visit(turns.enter(some_version(2'000 + n)));
         visit.sending(tip());
@@ -332,7 +332,7 @@ TEST_F(turnstile_test, a_handler_that_is_dropped_leaves_its_place) {
     away->poll();
     EXPECT_FALSE(out->up_to_date);
     away.reset();
-    start(send());  // wakes whoever waits
+    start(send());  // wakes all waiting requests
     advance(1000ms);
     turns.enter(client);
     EXPECT_EQ(turns.size(), 0u);

@@ -8,7 +8,7 @@
 namespace callsign::api {
 namespace {
 
-TEST(uri, decodes_what_is_an_escape) {
+TEST(uri, decodes_escapes) {
     EXPECT_EQ(percent_decoded("SYN-42"), "SYN-42");
     EXPECT_EQ(percent_decoded("a%2Fb%2fc%20"), "a/b/c ");
     EXPECT_EQ(percent_decoded("100%"), "100%");
@@ -28,7 +28,7 @@ TEST(uri, a_query_is_names_and_values) {
     EXPECT_EQ(q.get("pageToken"), "");
 }
 
-TEST(uri, a_misspelt_or_repeated_parameter_is_a_fault) {
+TEST(uri, a_misspelt_or_repeated_parameter_is_an_error) {
     wire::faults found;
     const query q("stat=failed&state=failed&state=pending", {"state"}, found);
     ASSERT_EQ(found.size(), 2u);
@@ -43,7 +43,7 @@ page_request read_from(const std::string& text, wire::faults& found) {
     return read_page(q, found);
 }
 
-TEST(uri, pages_have_bounds) {
+TEST(uri, page_sizes_are_limited) {
     wire::faults found;
     EXPECT_EQ(read_from("", found).size, 100);
     EXPECT_EQ(read_from("pageSize=0", found).size, 100);

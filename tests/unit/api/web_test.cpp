@@ -1,4 +1,4 @@
-// The page for people: where it is, what is said beside its bytes, and what is not there.
+// The web page: its paths, the headers of its responses, and paths that do not exist.
 
 #include "api/web/files.hpp"
 #include "support/house.hpp"
@@ -27,7 +27,7 @@ std::string problem_code(const net::http_response& response) {
     return std::string(boost::json::parse(response.body).as_object().at("code").as_string());
 }
 
-TEST(web, people_get_the_page_and_programs_a_line) {
+TEST(web, browsers_get_the_page_and_other_clients_a_line) {
     house h;
     const auto page = open(h, "/");
     EXPECT_EQ(page.status, 200u);
@@ -49,14 +49,14 @@ TEST(web, each_task_has_an_address) {
     const std::string page = open(h, "/").body;
     for (const auto path : {"/SYN-42", "/syn-42", "/INC-20261120-7", "/A_1-1?from=mail",
                             "/01a1f93c-0f29-7000-8062-fc89bbaf8517"}) {
-        // Whether there is such a task is for those to know who have a token.
+        // Whether the task exists is disclosed only with a token.
         const auto answer = h.call(make_request(verb::get, path, "", {}));
         EXPECT_EQ(answer.status, 200u) << path;
         EXPECT_EQ(answer.body, page) << path;
     }
 }
 
-TEST(web, other_paths_are_not_there) {
+TEST(web, other_paths_do_not_exist) {
     house h;
     for (const auto path : {"/SYN", "/42", "/SYN-", "/-1", "/SYN-0x", "/SYN-42/", "/SYN-42/x",
                             "/a-b", "/favicon.ico", "/index.html", "/assets", "/assets/",
@@ -72,7 +72,7 @@ TEST(web, other_paths_are_not_there) {
     EXPECT_EQ(h.call(make_request(verb::post, "/SYN-42", "", {})).status, 405u);
 }
 
-TEST(web, is_all_that_its_page_names) {
+TEST(web, contains_all_files_that_its_page_refers_to) {
     house h;
     const std::string page = open(h, "/").body;
     std::size_t named = 0;
@@ -83,16 +83,16 @@ TEST(web, is_all_that_its_page_names) {
         EXPECT_FALSE(answer.content_type.empty()) << file.name;
         EXPECT_EQ(answer.body, file.bytes) << file.name;
         EXPECT_EQ(header(answer, "Cache-Control"), "public, max-age=31536000, immutable");
-        // Addresses in the page are relative: a proxy may have put it under a path of its own.
+        // URLs in the page are relative, since a proxy may serve it under another path.
         if (page.find("\"" + asset(file.name).substr(1) + "\"") != std::string::npos) ++named;
     }
-    EXPECT_GE(named, 2u) << "its style and its script";
+    EXPECT_GE(named, 2u) << "its style sheet and its script";
     EXPECT_EQ(page.find("@version@"), std::string::npos);
     EXPECT_EQ(page.find("http://"), std::string::npos);
     EXPECT_EQ(page.find("https://"), std::string::npos);
 }
 
-TEST(web, says_what_the_page_may_do) {
+TEST(web, restricts_the_page) {
     house h;
     for (const std::string& path : {std::string("/"), std::string("/SYN-1"), asset("app.js")}) {
         const auto answer = open(h, path);
@@ -106,14 +106,14 @@ TEST(web, says_what_the_page_may_do) {
         }
         EXPECT_EQ(header(answer, "Referrer-Policy"), "no-referrer");
     }
-    // No style and no script of its own: the policy would keep it from working.
+    // The page has no inline styles or scripts: its policy would block them.
     const std::string page = open(h, "/").body;
     for (const auto inner : {"<style", "style=", "<script>", "onclick", "onload"}) {
         EXPECT_EQ(page.find(inner), std::string::npos) << inner;
     }
 }
 
-TEST(web, what_a_browser_has_is_not_sent_again) {
+TEST(web, a_cached_file_is_not_sent_again) {
     house h;
     for (const std::string& path : {std::string("/"), asset("app.js")}) {
         for (const std::string encoding : {"", "gzip, deflate, br"}) {
@@ -130,7 +130,7 @@ TEST(web, what_a_browser_has_is_not_sent_again) {
                 EXPECT_EQ(kept.body, "");
                 EXPECT_EQ(kept.content_type, "");
                 EXPECT_EQ(header(kept, "ETag"), etag);
-                // A browser keeps the page under what this answer says, too.
+                // A browser also applies the headers of this response to the cached page.
                 for (const auto said : {"Content-Security-Policy", "Cache-Control", "Vary"}) {
                     EXPECT_EQ(header(kept, said), header(first, said)) << said;
                     EXPECT_NE(header(kept, said), "") << said;
@@ -143,7 +143,7 @@ TEST(web, what_a_browser_has_is_not_sent_again) {
     }
 }
 
-TEST(web, is_packed_for_those_who_take_it) {
+TEST(web, is_compressed_for_clients_that_accept_it) {
     house h;
     const auto plain = open(h, asset("app.js"));
     const auto packed = open(h, asset("app.js"), {{"Accept-Encoding", "br, gzip;q=0.5"}});
@@ -157,7 +157,7 @@ TEST(web, is_packed_for_those_who_take_it) {
         "");
 }
 
-TEST(web, a_head_says_the_same) {
+TEST(web, the_response_to_head_has_the_same_headers) {
     house h;
     const auto asked = open(h, "/SYN-42");
     const auto head = h.call(make_request(verb::head, "/SYN-42", "", {{"Accept", browser}}));
@@ -166,7 +166,7 @@ TEST(web, a_head_says_the_same) {
     EXPECT_EQ(head.content_type, asked.content_type);
 }
 
-TEST(web, may_be_turned_off) {
+TEST(web, can_be_disabled) {
     house_options without;
     without.service.web.enabled = false;
     house h(without);

@@ -1,5 +1,5 @@
-// Nothing that was to be posted is left out or waits without need, whatever happens meanwhile: a
-// death, another master key, a commit that fails, an edit at any step.
+// No change is lost or delayed unnecessarily in any fault: a crash, a wrong master key, a commit
+// that fails, an edit at any step.
 
 #include "support/faulty_store.hpp"
 #include "support/late_reader.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using boost::beast::http::verb;
 
-TEST(webhook_restart, what_was_not_acknowledged_is_posted_again) {
+TEST(webhook_restart, an_unacknowledged_delivery_is_posted_again) {
     const auto disk = make_memory_store();
     virtual_clock clock;
     seeded_entropy entropy(1);
@@ -39,7 +39,7 @@ TEST(webhook_restart, what_was_not_acknowledged_is_posted_again) {
         to.takes = 1h;
         h.call(post("/v1/tasks", R"({"description":"b"})", token, "b"));
         h.settle();
-        EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));  // and it dies before the answer
+        EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));  // and it crashes before the response
     }
     house h(options());
     receiver to(h);
@@ -51,8 +51,8 @@ TEST(webhook_restart, what_was_not_acknowledged_is_posted_again) {
     EXPECT_EQ(to.descriptions(), (texts{"b", "c"}));
 }
 
-// Without the key that its secret is sealed under nothing is posted, and its owner is told.
-TEST(webhook_restart, another_master_key_is_no_reason_to_forget_it) {
+// Without the key that decrypts its secret nothing is posted, and status shows the failure.
+TEST(webhook_restart, a_wrong_master_key_does_not_remove_it) {
     const auto disk = make_memory_store();
     virtual_clock clock;
     seeded_entropy entropy(1);
@@ -90,8 +90,8 @@ TEST(webhook_restart, another_master_key_is_no_reason_to_forget_it) {
     EXPECT_EQ(to.descriptions(), (texts{"a"}));
 }
 
-// A commit fails behind a delivery: it is tried again, and nothing is posted before it is durable.
-TEST(webhook_disk, a_place_is_durable_before_anything_more_is_posted) {
+// The commit after a delivery fails: it is retried, and nothing is posted before it is durable.
+TEST(webhook_disk, a_position_is_durable_before_the_next_post) {
     const auto disk = make_memory_store();
     faulty_store faults(*disk);
     house_options options = with_webhooks();
@@ -114,7 +114,7 @@ TEST(webhook_disk, a_place_is_durable_before_anything_more_is_posted) {
     EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));
 }
 
-// One webhook with a change for it whose first attempt fails.
+// One webhook with one change whose first attempt fails.
 class failing_webhook {
   public:
     explicit failing_webhook(milliseconds takes) : faults_(*disk_), h(options_on(faults_)), to(h) {
@@ -133,7 +133,7 @@ class failing_webhook {
         h.start(post("/v1/tasks", R"({"description":"a"})", token_, "a"));
     }
 
-    // False: there is nothing more to do within the next minutes.
+    // Returns false if nothing is left to do within the next minutes.
     bool step() { return h.step() || h.clock().advance_to_next(1min); }
     void edit() {
         header_list headers = bearer(token_);
@@ -158,15 +158,15 @@ class failing_webhook {
   public:
     house h;
     receiver to;
-    std::optional<std::size_t> edited_at;  // behind so many posts
+    std::optional<std::size_t> edited_at;  // the number of posts before the edit
 
   private:
     hub::subscription heard_;
 };
 
-// Its owner enables it anew at any step of an attempt that fails, and the store refuses a commit at
-// any step behind that: the next attempt follows at once, and not when a pause is over. What was
-// refused behind the edit alone waits for its second.
+// The owner enables it again at any step of a failed attempt, and the store rejects a commit at any
+// later step: the next attempt follows at once, without a pause. Only the request that was rejected
+// after the edit waits for its retry.
 TEST(webhook_race, an_edit_ends_the_pause_after_a_failure) {
     for (const milliseconds takes : {0ms, 100ms}) {
         bool is_over = false;
@@ -178,16 +178,17 @@ TEST(webhook_race, an_edit_ends_the_pause_after_a_failure) {
                 for (int n = 0; n < refused_after; ++n) w.h.step();
                 w.refuse_a_commit();
                 w.h.advance(takes == 0ms ? 900ms : 1'900ms);
-                // One of the requests was refused.
+                // The creation or the edit was rejected.
                 if (!w.edited_at || w.to.calls.empty()) continue;
                 EXPECT_GT(w.to.calls.size(), *w.edited_at)
-                    << "edited at step " << steps << ", refused " << refused_after << " later";
+                    << "edited at step " << steps << ", rejected " << refused_after
+                    << " steps later";
             }
         }
     }
 }
 
-// At any step: nothing is waited for.
+// At any step, without waiting for a request.
 TEST(webhook_race, a_stop_takes_no_time) {
     for (const milliseconds takes : {0ms, 100ms}) {
         bool is_over = false;
@@ -203,7 +204,7 @@ TEST(webhook_race, a_stop_takes_no_time) {
     }
 }
 
-TEST(webhook_race, what_comes_while_it_reads_is_not_left_for_later) {
+TEST(webhook_race, a_change_during_a_read_is_not_delayed) {
     bool is_over = false;
     for (int at = 1; !is_over; ++at) {
         const auto disk = make_memory_store();
@@ -231,8 +232,8 @@ TEST(webhook_race, what_comes_while_it_reads_is_not_left_for_later) {
     }
 }
 
-// It is enabled while it is read that it is not.
-TEST(webhook_race, what_is_enabled_while_it_is_read_goes_on) {
+// The webhook is enabled while a read finds it disabled.
+TEST(webhook_race, one_enabled_during_a_read_is_delivered) {
     const auto disk = make_memory_store();
     late_reader late(*disk);
     house_options options = with_webhooks();

@@ -1,6 +1,6 @@
 #pragma once
-// Webhooks of one account. Method: what posts is a script of answers that remembers what it was
-// told.
+// The webhooks of one account. Method: the posting client is a script of responses that records its
+// requests.
 
 #include "support/house.hpp"
 
@@ -48,7 +48,7 @@ struct posted {
     }
 };
 
-// Answers 204 unless the script says otherwise.
+// Responds with 204 unless the script has another response.
 class receiver final : public net::outgoing {
   public:
     explicit receiver(house& h) : house_(h) {}
@@ -87,7 +87,7 @@ class receiver final : public net::outgoing {
 
     void stop() override { stopped = true; }
 
-    // Of all that was posted, in order.
+    // The descriptions in all posts, in order.
     std::vector<std::string> descriptions() const {
         std::vector<std::string> all;
         for (const posted& p : calls) {

@@ -1,5 +1,5 @@
-// Webhooks as accounts see them, and what is posted: in order, signed, again after a failure, and
-// never left out.
+// Webhooks as accounts see them, and their posts: in order, signed, retried after a failure, and
+// complete.
 
 #include "webhooks/turns.hpp"
 #include "webhooks_fixture.hpp"
@@ -41,7 +41,7 @@ TEST_F(webhook_api, bodies_are_signed_with_its_secret) {
     EXPECT_EQ(p.call.body.find("whsec"), std::string::npos);
 }
 
-TEST_F(webhook_api, what_was_there_before_comes_if_it_is_asked_for) {
+TEST_F(webhook_api, earlier_changes_are_posted_on_request) {
     create("before");
     add("");
     const std::string all = add();
@@ -63,14 +63,14 @@ TEST_F(webhook_api, a_filter_narrows_it) {
     call(verb::post, "/v1/tasks/SYN-2:complete", "", 200);
     h.settle();
     create("d");
-    // It is seen to leave.
+    // The change by which the task leaves the filter is posted, too.
     EXPECT_EQ(to.descriptions(), (texts{"b", "b"}));
     EXPECT_EQ(json::parse(to.calls[1].call.body).at("changes").at(0).at("task").at("status"),
               "completed");
     EXPECT_EQ(show(id).at("filter"), "tag=urgent&status=pending");
 }
 
-TEST_F(webhook_api, what_failed_is_posted_again_and_nothing_before_it) {
+TEST_F(webhook_api, a_failed_post_is_retried_before_all_others) {
     const std::string id = add();
     to.answers = {};
     to.answers.push_back(status(500));
@@ -87,7 +87,7 @@ TEST_F(webhook_api, what_failed_is_posted_again_and_nothing_before_it) {
     h.advance(17s);
     EXPECT_EQ(to.calls.size(), 2u);
     h.advance(6s);
-    // The same delivery, whatever came meanwhile; and then the rest.
+    // The same delivery, regardless of later changes; and then the rest.
     ASSERT_EQ(to.calls.size(), 4u);
     EXPECT_EQ(to.descriptions(), (texts{"a", "a", "a", "b"}));
     EXPECT_EQ(to.calls[0].header("webhook-id"), to.calls[2].header("webhook-id"));
@@ -103,11 +103,11 @@ TEST_F(webhook_api, what_failed_is_posted_again_and_nothing_before_it) {
     EXPECT_EQ(log[0].at("status"), 204);
 }
 
-TEST_F(webhook_api, of_a_disabled_account_rest_until_it_is_open_again) {
+TEST_F(webhook_api, of_a_disabled_account_pause_until_it_is_enabled) {
     const std::string id = add();
     create("a");
     ASSERT_EQ(to.descriptions(), texts{"a"});
-    // A task may be made while it is closed: by what was under way.
+    // A request in progress may still create a task in the disabled account.
     ASSERT_TRUE(h.run(h.engine().submit(edit_account{account, {}, true})));
     import_tasks late{account,
                       {{make_uuid_v4(std::array<std::uint8_t, 16>{9}), {{"description", "b"}}}}};
@@ -116,12 +116,12 @@ TEST_F(webhook_api, of_a_disabled_account_rest_until_it_is_open_again) {
     EXPECT_EQ(to.descriptions(), texts{"a"});
     ASSERT_TRUE(h.run(h.engine().submit(edit_account{account, {}, false})));
     h.advance(1s);
-    EXPECT_EQ(to.descriptions(), (texts{"a", "b", "b"}));  // with its key
+    EXPECT_EQ(to.descriptions(), (texts{"a", "b", "b"}));  // the change of its key
     EXPECT_EQ(show(id).at("failures"), 0);
 }
 
-// Behind the changes that are for it there were others when it was posted first.
-TEST_F(webhook_api, a_retry_is_the_same_whatever_its_filter_leaves_out) {
+// In the first attempt other changes followed that do not match the filter.
+TEST_F(webhook_api, a_retry_is_the_same_regardless_of_changes_beside_its_filter) {
     const std::string id = add(R"(,"after":"0","filter":"tag=urgent")");
     to.takes = 1s;
     create("before");
@@ -134,14 +134,15 @@ TEST_F(webhook_api, a_retry_is_the_same_whatever_its_filter_leaves_out) {
         EXPECT_EQ(p.header("webhook-id"), to.calls[0].header("webhook-id"));
         EXPECT_EQ(p.call.body, to.calls[0].call.body);
     }
-    // With the version's mark: no other history, after a restore, gives it to another delivery.
+    // The cursor contains the mark of the version: another history, after a restore, has other
+    // delivery ids.
     const auto body = json::parse(to.calls[0].call.body).as_object();
     const std::string cursor(body.at("cursor").as_string());
     EXPECT_EQ(to.calls[0].header("webhook-id"), id + "_" + cursor + "_" + cursor);
 }
 
-// What is not for it moves its place, too, durably: else it would be looked at again after each
-// restart, until it is not kept any more.
+// Changes that do not match the filter advance the position durably, too: otherwise they would be
+// read again after each restart until they expire.
 TEST_F(webhook_api, its_place_is_durable_though_nothing_was_for_it) {
     const std::string id = add(R"(,"after":"0","filter":"tag=urgent")");
     for (const char* text : {"a", "b", "c"}) create(text);
@@ -154,7 +155,7 @@ TEST_F(webhook_api, its_place_is_durable_though_nothing_was_for_it) {
     EXPECT_EQ(to.descriptions(), (texts{"e"}));
 }
 
-TEST_F(webhook_api, a_failure_keeps_what_was_passed_over) {
+TEST_F(webhook_api, a_failure_keeps_the_position_after_skipped_changes) {
     const std::string id = add(R"(,"after":"0","filter":"tag=urgent")");
     for (const char* text : {"a", "b", "c"}) create(text);
     to.answers.push_back(status(500));
@@ -164,7 +165,7 @@ TEST_F(webhook_api, a_failure_keeps_what_was_passed_over) {
     EXPECT_EQ(kept.at(0).failures, 1);
 }
 
-TEST_F(webhook_api, its_server_may_ask_for_a_longer_pause) {
+TEST_F(webhook_api, its_server_may_request_a_longer_pause) {
     add();
     to.answers.push_back(status(503, {{"Retry-After", "40"}}));
     create("a");
@@ -172,14 +173,14 @@ TEST_F(webhook_api, its_server_may_ask_for_a_longer_pause) {
     EXPECT_EQ(to.calls.size(), 1u);
     h.advance(10s);
     EXPECT_EQ(to.calls.size(), 2u);
-    // But not for an end of it.
+    // The pause is limited by the maximum.
     to.answers.push_back(status(503, {{"Retry-After", "1000000"}}));
     create("b");
     h.advance(70s);
     EXPECT_EQ(to.calls.size(), 4u);
 }
 
-TEST_F(webhook_api, so_many_failures_disable_it_until_its_owner_says_otherwise) {
+TEST_F(webhook_api, consecutive_failures_disable_it_until_its_owner_enables_it) {
     const std::string id = add();
     for (int n = 0; n < 4; ++n) to.answers.push_back(status(302, {{"Location", "/other"}}));
     create("a");
@@ -197,7 +198,7 @@ TEST_F(webhook_api, so_many_failures_disable_it_until_its_owner_says_otherwise) 
     EXPECT_EQ(to.descriptions(), (texts{"a", "a", "a", "a", "a", "b"}));
 }
 
-TEST_F(webhook_api, one_that_is_gone_is_asked_once) {
+TEST_F(webhook_api, one_that_returns_410_is_disabled_at_once) {
     const std::string id = add();
     to.answers.push_back(status(410));
     create("a");
@@ -206,7 +207,7 @@ TEST_F(webhook_api, one_that_is_gone_is_asked_once) {
     EXPECT_EQ(show(id).at("reason"), "gone");
 }
 
-TEST_F(webhook_api, its_owner_stops_it_and_sets_it_back) {
+TEST_F(webhook_api, its_owner_disables_it_and_sets_it_back) {
     const std::string id = add();
     create("a");
     call(verb::patch, "/v1/webhooks/" + id, R"({"enabled":false})", 200);
@@ -223,7 +224,7 @@ TEST_F(webhook_api, its_owner_stops_it_and_sets_it_back) {
     EXPECT_EQ(to.descriptions(), (texts{"a", "a", "b", "c"}));
 }
 
-// While one is under way, and while one waits to try again.
+// With an attempt in progress, and with one that waits for its retry.
 TEST_F(webhook_api, it_is_removed_at_any_moment) {
     to.takes = 5s;
     const std::string under_way = add();
@@ -244,7 +245,7 @@ TEST_F(webhook_api, it_is_removed_at_any_moment) {
     EXPECT_TRUE(call(verb::get, "/v1/webhooks", "", 200).at("webhooks").as_array().empty());
 }
 
-TEST_F(webhook_api, one_is_posted_to_once_at_a_time_and_an_account_so_often) {
+TEST_F(webhook_api, posts_to_one_are_sequential_and_those_of_an_account_are_limited) {
     to.takes = 1s;
     for (int n = 0; n < 3; ++n) add();
     for (const char* text : {"a", "b", "c", "d", "e"}) create(text);
@@ -253,7 +254,7 @@ TEST_F(webhook_api, one_is_posted_to_once_at_a_time_and_an_account_so_often) {
     EXPECT_EQ(to.descriptions().size(), 15u);
 }
 
-TEST(webhook_turns, who_has_none_goes_before_who_has_one) {
+TEST(webhook_turns, an_account_without_a_turn_precedes_one_with_a_turn) {
     virtual_clock clock;
     asio::io_context io;
     {
@@ -283,7 +284,7 @@ TEST(webhook_turns, who_has_none_goes_before_who_has_one) {
     }
 }
 
-TEST_F(webhook_api, neighbours_do_not_wait_for_an_account_whose_server_is_slow) {
+TEST_F(webhook_api, a_slow_server_does_not_delay_other_accounts) {
     to.takes = 30s;
     for (int n = 0; n < 3; ++n) add();
     create("slow");
@@ -296,8 +297,8 @@ TEST_F(webhook_api, neighbours_do_not_wait_for_an_account_whose_server_is_slow) 
     EXPECT_EQ(to.calls.back().descriptions(), (texts{"quick"}));
 }
 
-// Each holds up a thread.
-TEST_F(webhook_api, an_account_has_one_name_looked_up_at_a_time) {
+// Each look-up occupies a thread.
+TEST_F(webhook_api, an_account_has_one_look_up_of_a_name_at_a_time) {
     to.lookup_takes = 30s;
     for (int n = 0; n < 2; ++n) add();
     create("slow");
@@ -323,7 +324,7 @@ struct webhook_lookups : webhook_api {
         be("next", "NXT");
         be("third", "THI");
     }
-    // With a webhook of its own.
+    // Adds an account with one webhook.
     void be(const std::string& name, const std::string& prefix) {
         h.make_account(name, prefix);
         token = h.make_token(name, token_scope::admin);
@@ -352,7 +353,7 @@ TEST_F(webhook_lookups, slow_names_of_many_accounts_leave_threads_for_others) {
     EXPECT_EQ(to.descriptions(), (texts{"a", "b", "e", "c", "d"}));
 }
 
-TEST_F(webhook_api, wishes_are_read_whole_and_every_fault_is_said) {
+TEST_F(webhook_api, every_error_of_a_request_is_reported) {
     EXPECT_EQ(fields_of(call(verb::post, "/v1/webhooks",
                              R"({"url":"ftp://x/","filter":"tag=a&foo=1&is=blocked","secret":"s",)"
                              R"("after":"?"})",
@@ -376,13 +377,13 @@ TEST_F(webhook_api, wishes_are_read_whole_and_every_fault_is_said) {
               (texts{"prefix"}));
 }
 
-TEST_F(webhook_api, an_account_has_so_many) {
+TEST_F(webhook_api, an_account_has_a_maximum) {
     for (int n = 0; n < 3; ++n) add();
     EXPECT_EQ(call(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", 409).at("code"),
               "too-many-webhooks");
 }
 
-TEST_F(webhook_api, a_secret_is_drawn_and_shown_once) {
+TEST_F(webhook_api, a_secret_is_generated_and_shown_once) {
     const auto made = call(verb::post, "/v1/webhooks", R"({"url":"https://example.com/"})", 201);
     const std::string text(made.at("secret").as_string());
     EXPECT_TRUE(seal::parse_webhook_secret(text));
@@ -404,9 +405,8 @@ TEST_F(webhook_api, an_opaque_account_has_none) {
               "account-opaque");
 }
 
-// The server stops in the middle of a post: nothing is under way any more, and the webhook is not
-// blamed.
-TEST_F(webhook_api, a_stop_cuts_off_what_is_under_way) {
+// The server stops during a post: no request is left, and the webhook counts no failure.
+TEST_F(webhook_api, a_stop_cancels_posts_in_progress) {
     to.takes = 1h;
     const std::string id = add();
     add();

@@ -1,4 +1,4 @@
-// What operators are told of windows: the sentences, with their numbers.
+// The advice about windows for operators: the sentences, with their numbers.
 
 #include "api/admin/window_advice.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A server that was seen like this, with a window by itself or one that is set.
+// A server with these observations, and an automatic or a fixed window.
 class window_advice : public ::testing::Test {
   protected:
     window_advice() { here().choice.window = 10min; }
@@ -46,11 +46,12 @@ TEST_F(window_advice, a_window_that_is_set_too_short) {
     would_have(62s, 0);
     here().late = 312;
     EXPECT_EQ(advice(),
-              "p99 of retries is 41s; your window of 15s failed 312 slots that were still being "
-              "retried; try 62s or auto.");
-    // It is another now than when they came.
+              "p99 of retries is 41s; the fixed window of 15s failed 312 slots that were still "
+              "being retried; set reaper.window to 62s or auto.");
+    // The slots failed under another window than the current one.
     here().late = 100;
-    EXPECT_NE(advice().find("your window of 15s would have failed 312 slots"), std::string::npos);
+    EXPECT_NE(advice().find("the fixed window of 15s would have failed 312 slots"),
+              std::string::npos);
 }
 
 TEST_F(window_advice, a_window_that_is_set_too_short_and_too_few_retries) {
@@ -59,22 +60,22 @@ TEST_F(window_advice, a_window_that_is_set_too_short_and_too_few_retries) {
     here().late = 1;
     would_have(15s, 1);
     EXPECT_EQ(advice(),
-              "p99 of retries is 41s; your window of 15s failed 1 slot that was still being "
+              "p99 of retries is 41s; the fixed window of 15s failed 1 slot that was still being "
               "retried; lengthen reaper.window, or set it to auto.");
 }
 
-// It is past the margin already, and the few that come later would fail with auto as well.
+// The window already exceeds the margin, and the few later retries would fail with auto as well.
 TEST_F(window_advice, a_window_that_is_set_longer_than_the_chosen_one_and_fails_some) {
     is_set_to(10min);
     wants(41s, 62s);
     would_have(10min, 2);
     here().late = 2;
     EXPECT_EQ(advice(),
-              "p99 of retries is 41s; your window of 10m failed 2 slots that were still being "
+              "p99 of retries is 41s; the fixed window of 10m failed 2 slots that were still being "
               "retried; lengthen reaper.window.");
 }
 
-TEST_F(window_advice, a_window_that_was_too_short_once_is_no_fault_of_the_one_in_force) {
+TEST_F(window_advice, slots_that_failed_in_a_former_window_do_not_count) {
     is_set_to(1h);
     here().late = 312;
     would_have(15s, 312);
@@ -88,7 +89,7 @@ TEST_F(window_advice, a_chosen_window_that_is_too_short) {
     here().choice.inputs.samples = 12;
     EXPECT_EQ(advice(),
               "the window of 10m failed 3 slots that were still being retried; lengthen "
-              "reaper.window_min until there are retries enough (12 of 100 by now).");
+              "reaper.window_min until there are enough retries (12 of 100 so far).");
     here().choice.reason = window_reason::at_ceiling;
     EXPECT_NE(advice().find("lengthen reaper.window_max."), std::string::npos);
     here().choice.reason = window_reason::derived;
@@ -102,9 +103,9 @@ TEST_F(window_advice, a_window_that_is_set_too_long) {
     would_have(62s, 0, 0.2);
     would_have(6h, 0, 11);
     EXPECT_EQ(advice(),
-              "p99 of retries is 41s; a window of 62s would fail none of them either, and slots "
-              "would wait less for nobody; try 62s or auto.");
-    // Not where it would fail some, and not where nothing waits.
+              "p99 of retries is 41s; a window of 62s would also fail none, and abandoned slots "
+              "would be pending for less time; set reaper.window to 62s or auto.");
+    // Not if the shorter one would fail slots, and not if no slots are pending.
     here().others[0].would_have.failed = 1;
     EXPECT_EQ(advice().find("Nothing to change"), 0u);
     here().others[0].would_have.failed = 0;
@@ -118,24 +119,24 @@ TEST_F(window_advice, sweeps_that_do_not_keep_up) {
     EXPECT_EQ(advice(30s).find("Nothing to change"), 0u);
 }
 
-TEST_F(window_advice, accounts_elsewhere_are_named) {
+TEST_F(window_advice, remote_accounts_are_named) {
     auto& there = status_.windows.elsewhere;
     there.choice.window = 1min;
     there.late = 2;
     there.others.push_back({1min, {2, 0}});
-    EXPECT_EQ(advice().find("Accounts elsewhere: the window of 1m failed 2 slots"), 0u);
+    EXPECT_EQ(advice().find("Remote accounts: the window of 1m failed 2 slots"), 0u);
 }
 
 TEST_F(window_advice, every_reason_has_its_numbers) {
     wants(41s, 62s);
     EXPECT_EQ(reason(window_reason::derived),
-              "The 0.99 quantile of retries is 41s, and times 1.5 that is 62s.");
+              "The 0.99 quantile of retries is 41s, which multiplied by 1.5 is 62s.");
     EXPECT_EQ(reason(window_reason::kept_close),
-              "The 0.99 quantile of retries is 41s, and times 1.5 that is next to what it is "
-              "already (within 10 %).");
+              "The 0.99 quantile of retries is 41s, which multiplied by 1.5 is close to the "
+              "current window (within 10 %).");
     EXPECT_EQ(reason(window_reason::kept_longer),
-              "The 0.99 quantile of retries is 41s, and times 1.5 that is less; it shortens once "
-              "in 1h, to half at most, until it is 62s.");
+              "The 0.99 quantile of retries is 41s, which multiplied by 1.5 is less; the window is "
+              "shortened once in 1h, at most by half, until it is 62s.");
     wants(12s, 1min);
     EXPECT_NE(reason(window_reason::at_floor).find("less than reaper.window_min (1m)."),
               std::string::npos);
@@ -143,9 +144,8 @@ TEST_F(window_advice, every_reason_has_its_numbers) {
     EXPECT_NE(reason(window_reason::at_ceiling).find("more than reaper.window_max (6h)."),
               std::string::npos);
     here().choice.inputs.samples = 12.3;
-    EXPECT_EQ(reason(window_reason::few_samples),
-              "12 of 100 retries were seen that it takes to choose by.");
-    EXPECT_EQ(reason(window_reason::fixed), "The configuration says so.");
+    EXPECT_EQ(reason(window_reason::few_samples), "12 of 100 required retries were seen.");
+    EXPECT_EQ(reason(window_reason::fixed), "Set in the configuration.");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Time, UUIDs, digests and text from outside.
+// Time, UUIDs, digests, and text from clients.
 
 #include <callsign/base/instant_bounds.hpp>
 #include <callsign/base/sha256.hpp>
@@ -30,7 +30,7 @@ TEST(rfc3339, is_read_with_any_offset) {
     EXPECT_EQ(parse_rfc3339("2026-11-20T11:59:60Z"), noon);
 }
 
-TEST(rfc3339, refuses_what_is_no_instant) {
+TEST(rfc3339, rejects_other_text_than_instants) {
     for (const char* text :
          {"", "2026-11-20", "2026-11-20 12:00:00Z", "2026-11-20T12:00:00", "2026-02-29T00:00:00Z",
           "2026-13-01T00:00:00Z", "2026-11-20T24:00:00Z", "2026-11-20T12:60:00Z",
@@ -47,7 +47,7 @@ RC_GTEST_PROP(rfc3339, reads_what_it_writes, ()) {
     RC_ASSERT(parse_rfc3339(to_rfc3339(at)) == at);
 }
 
-TEST(rfc3339, is_read_up_to_the_bounds_of_all_instants) {
+TEST(rfc3339, is_read_up_to_the_limits_of_all_instants) {
     EXPECT_EQ(parse_rfc3339("0001-01-01T00:00:00Z"), instant_first);
     EXPECT_EQ(parse_rfc3339("9999-12-31T23:59:59.999999999Z"), instant_last);
     EXPECT_FALSE(parse_rfc3339("9999-12-31T23:59:60Z"));
@@ -119,7 +119,7 @@ TEST(uuids, are_hyphenated_and_nothing_else) {
     }
 }
 
-RC_GTEST_PROP(uuids, of_version_7_sort_as_they_are_drawn, ()) {
+RC_GTEST_PROP(uuids, of_version_7_sort_in_order_of_generation, ()) {
     const auto ms = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 47);
     const auto counter = *rc::gen::inRange<std::uint32_t>(0, (1u << 18) - 1);
     const time_point now{milliseconds{ms}};

@@ -13,33 +13,33 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(file_trouble, says_which_directory_is_missing) {
+TEST(file_trouble, names_the_missing_directory) {
     const testing::temp_dir temp;
     const auto folder = temp.path() / "a" / "b";
     EXPECT_EQ(file_trouble(folder / "file", ENOENT, file_use::making),
               "No such directory: mkdir -p " + folder.string());
     EXPECT_EQ(file_trouble(folder / "file", ENOENT),
-              "No such file: there is no directory " + folder.string());
+              "No such file: missing directory " + folder.string());
     EXPECT_EQ(file_trouble(temp.path() / "file", ENOENT), "No such file");
     EXPECT_EQ(file_trouble("file", ENOENT), "No such file");
 }
 
-TEST(file_trouble, says_whose_a_closed_file_is) {
+TEST(file_trouble, names_the_owner_of_an_inaccessible_file) {
     const testing::temp_dir temp;
     const auto file = temp.path() / "file";
     std::ofstream(file) << "x";
     EXPECT_EQ(file_trouble(file, EACCES), "Permission denied: " + file.string() +
-                                              " is closed to its own user: chmod u+rwX " +
+                                              " is not accessible to its owner: chmod u+rwX " +
                                               file.string());
-    if (::geteuid() != 0) GTEST_SKIP() << "a file of another user's needs root";
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root for a file of another user";
     ASSERT_EQ(::chown(file.c_str(), 1, 1), 0);
     EXPECT_EQ(file_trouble(file, EACCES), "Permission denied: " + file.string() + " belongs to " +
                                               user_name(1) + ": run it as that user (sudo -u " +
                                               user_name(1) + " ...)");
 }
 
-TEST(file_trouble, says_what_to_do_about_the_rest) {
-    EXPECT_THAT(file_trouble("/tmp/x", ENOSPC), HasSubstr("No space left: make room"));
+TEST(file_trouble, describes_other_errors_and_what_to_do) {
+    EXPECT_THAT(file_trouble("/tmp/x", ENOSPC), HasSubstr("No space left: free space"));
     EXPECT_THAT(file_trouble("/tmp", EISDIR), HasSubstr("Is a directory"));
     EXPECT_THAT(file_trouble("/tmp/x", EROFS), HasSubstr("Read-only"));
     EXPECT_THAT(file_trouble("/tmp/x", EMFILE), HasSubstr("ulimit"));

@@ -11,8 +11,8 @@
 namespace callsign {
 namespace {
 
-// As `openssl mac -macopt hexkey:000102...0f -macopt size:8 -macopt c-rounds:1 -macopt d-rounds:3
-// -in FILE SIPHASH` has them, for the bytes 0, 1, 2... of so many.
+// Expected values from `openssl mac -macopt hexkey:000102...0f -macopt size:8 -macopt c-rounds:1
+// -macopt d-rounds:3 -in FILE SIPHASH`, for inputs of the bytes 0, 1, 2, ... of each length.
 TEST(keyed_hash, is_siphash_1_3) {
     const sip_key key{0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL};
     std::array<std::uint8_t, 64> bytes{};
@@ -28,8 +28,8 @@ TEST(keyed_hash, is_siphash_1_3) {
     EXPECT_EQ(hash(63), 0x9d199062b7bbb3a8ULL);
 }
 
-// As those reckon with who choose keys: with no key, or as the library hashes text.
-TEST(keyed_hash, has_a_key_that_is_drawn) {
+// Attackers who choose keys to collide know the hash without a key, and the library's hash of text.
+TEST(keyed_hash, has_a_random_key) {
     const std::string text = "estimate";
     const std::span bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
     EXPECT_NE(keyed_hash{}(text), sip_hash({}, bytes));
@@ -37,7 +37,7 @@ TEST(keyed_hash, has_a_key_that_is_drawn) {
     EXPECT_EQ(keyed_hash{}(text), keyed_hash{}(std::string_view("an estimate").substr(3)));
 }
 
-TEST(keyed_hash, spreads_what_is_alike) {
+TEST(keyed_hash, spreads_similar_keys) {
     std::unordered_set<uuid, keyed_hash> all;
     for (std::uint32_t n = 0; n < 20'000; ++n) {
         uuid id{};

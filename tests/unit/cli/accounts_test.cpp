@@ -1,4 +1,4 @@
-// Accounts, their tokens and devices, and what the audit log says of them.
+// Accounts, their tokens and devices, and their entries in the audit log.
 
 #include "command_line.hpp"
 
@@ -27,8 +27,8 @@ TEST_F(command_line, creates_an_opaque_account_and_shows_its_client_id_once) {
     EXPECT_NE(out.str().find("the client ID now"), std::string::npos);
 }
 
-// Until all is there, and then says so.
-TEST_F(command_line, moves_an_account_there_and_waits) {
+// Waits until the move has completed, then reports it.
+TEST_F(command_line, moves_an_account_to_a_remote_server_and_waits) {
     const auto secret = data_dir / "secret";
     std::ofstream(secret) << "word\n";
     const auto shown = [](const std::string& moving) {
@@ -61,7 +61,7 @@ TEST_F(command_line, moves_an_account_there_and_waits) {
     EXPECT_NE(out.str().find("desk is now on https://there.example"), std::string::npos);
 }
 
-TEST_F(command_line, accounts_are_renamed_closed_and_deleted) {
+TEST_F(command_line, accounts_are_renamed_disabled_and_deleted) {
     const std::string path = " /v1/admin/accounts/desk";
     const auto shown =
         R"({"accountId":"7","name":"desk","prefix":"DESK","seq":9,"state":"disabled"})";
@@ -69,7 +69,8 @@ TEST_F(command_line, accounts_are_renamed_closed_and_deleted) {
     EXPECT_EQ(run({"account", "rename", "desk", "table"}), 0);
     EXPECT_EQ(run({"account", "disable", "desk"}), 0);
     EXPECT_EQ(run({"account", "enable", "desk"}), 0);
-    EXPECT_NE(run({"account", "delete", "desk"}), 0) << "it asks, and nobody answers";
+    EXPECT_NE(run({"account", "delete", "desk"}), 0)
+        << "it asks for confirmation and gets no answer";
     EXPECT_EQ(run({"account", "delete", "desk", "--yes"}), 0);
     EXPECT_EQ(requests,
               (std::vector<std::string>{"PATCH " + local + path + R"( {"name":"table"})",
@@ -79,7 +80,7 @@ TEST_F(command_line, accounts_are_renamed_closed_and_deleted) {
     EXPECT_THAT(out.str(), HasSubstr("state    disabled"));
 }
 
-TEST_F(command_line, a_move_needs_one_place_and_what_opens_it) {
+TEST_F(command_line, a_move_needs_one_destination_and_its_credentials) {
     EXPECT_EQ(run({"account", "move", "desk"}), 2);
     EXPECT_EQ(run({"account", "move", "desk", "--here", "--to", "https://there.example"}), 2);
     EXPECT_EQ(run({"account", "move", "desk", "--to", "https://there.example"}), 2);
@@ -118,7 +119,7 @@ TEST_F(command_line, a_conversion_is_cancelled) {
     EXPECT_THAT(requests[0], HasSubstr("DELETE"));
     EXPECT_THAT(requests[0], HasSubstr("/v1/admin/accounts/vault/manage"));
     EXPECT_THAT(out.str(), HasSubstr("the account is unchanged"));
-    EXPECT_EQ(run({"account", "manage", "vault"}), 2) << "neither a secret nor that";
+    EXPECT_EQ(run({"account", "manage", "vault"}), 2) << "neither a secret nor --cancel was given";
     EXPECT_EQ(run({"account", "manage", "vault", "--cancel", "--secret-file", "f"}), 2);
     EXPECT_EQ(requests.size(), 1u);
 }
@@ -139,7 +140,7 @@ TEST_F(command_line, tokens_of_an_account_and_of_the_operator) {
     EXPECT_EQ(requests.size(), 2u);
 }
 
-TEST_F(command_line, revoking_asks_first) {
+TEST_F(command_line, revoking_asks_for_confirmation) {
     EXPECT_EQ(run({"token", "revoke", "7"}), 2);
     EXPECT_THAT(err.str(), HasSubstr("--yes"));
     terminal = true;
@@ -226,7 +227,7 @@ TEST_F(command_line, a_device_is_revoked_by_its_name) {
     answer(R"({"deviceId":"5","name":"laptop"})");
     EXPECT_EQ(run({"device", "revoke", "ada", "laptop"}), 0) << err.str();
     EXPECT_EQ(requests.back(), "DELETE " + local + " /v1/admin/accounts/ada/devices/5 ");
-    // Revoked already: the last that had the name.
+    // All of that name are revoked: the last one is chosen.
     answer(list);
     answer(R"({"deviceId":"7","name":"tv"})");
     EXPECT_EQ(run({"device", "revoke", "ada", "tv", "--yes"}), 0) << err.str();

@@ -1,4 +1,4 @@
-// Which server is asked, with which token, and what is made of its answer.
+// The choice of server and token for a request, and the handling of the response.
 
 #include "command_line.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST_F(command_line, the_server_is_the_one_given_else_the_one_whose_directory_it_is) {
+TEST_F(command_line, the_server_is_the_given_one_or_that_of_the_directory) {
     put_listen_file("listen.url", "http://127.0.0.1:4711");
     put_file("admin.token", "cs_of_the_directory\n");
     const std::string dir = data_dir.string();
@@ -43,7 +43,7 @@ TEST_F(command_line, no_token_means_no_request) {
     EXPECT_TRUE(requests.empty());
 }
 
-// As in a shell that stands where a server's data is.
+// A shell whose working directory contains the data directory of a server.
 struct command_line_beside_data : command_line {
     command_line_beside_data() {
         std::filesystem::create_directory(data_dir / "callsign-data");
@@ -57,7 +57,7 @@ struct command_line_beside_data : command_line {
     const std::filesystem::path before = std::filesystem::current_path();
 };
 
-TEST_F(command_line_beside_data, its_token_goes_to_its_server_alone) {
+TEST_F(command_line_beside_data, its_token_is_sent_to_its_server_only) {
     answer("{}");
     EXPECT_EQ(run({"account", "list"}), 0);
     EXPECT_EQ(tokens, std::vector<std::string>{"cs_of_the_directory"});
@@ -73,7 +73,7 @@ TEST_F(command_line_beside_data, its_token_goes_to_its_server_alone) {
     EXPECT_EQ(tokens.size(), 2u);
 }
 
-TEST_F(command_line, the_directory_of_a_server_that_does_not_run_leads_nowhere) {
+TEST_F(command_line, the_directory_of_a_server_that_does_not_run_selects_none) {
     put_file("admin.token", "cs_of_the_directory\n");
     const std::string dir = data_dir.string();
     const auto expect_nobody = [&] {
@@ -92,7 +92,7 @@ TEST_F(command_line, the_directory_of_a_server_that_does_not_run_leads_nowhere) 
     };
     expect_nobody();  // its server was stopped
     put_file("listen.url", "http://127.0.0.1:4711\n");
-    expect_nobody();  // it was killed, and another may have its port
+    expect_nobody();  // its server was killed, and its port may belong to another program
     EXPECT_TRUE(requests.empty());
 }
 
@@ -115,7 +115,7 @@ TEST_F(command_line_beside_data, its_token_stays_where_its_server_is_dead) {
     EXPECT_TRUE(requests.empty());
 }
 
-TEST_F(command_line, nothing_goes_in_clear_to_another_machine_unless_it_is_said) {
+TEST_F(command_line, no_unencrypted_request_to_another_host_without_insecure) {
     for (const char* other : {"http://h:1", "http://10.0.0.1:1", "http://[2001:db8::1]:1",
                               "http://localhost.example.org"}) {
         err.str("");
@@ -131,7 +131,7 @@ TEST_F(command_line, nothing_goes_in_clear_to_another_machine_unless_it_is_said)
         answer("{}");
         EXPECT_EQ(run({"account", "list", "--url", own}), 0) << own;
     }
-    // What a server on this machine wrote is this machine's.
+    // An address from a listen file of this host is an address of this host.
     put_listen_file("listen.url", "http://192.168.1.2:4711");
     answer("{}");
     EXPECT_EQ(run({"account", "list", "--data-dir", data_dir.string()}), 0);
@@ -152,14 +152,14 @@ TEST_F(command_line, a_problem_is_a_sentence_and_a_line_for_each_field) {
                                      "  prefix: is required\n"));
 }
 
-TEST_F(command_line, a_server_error_names_the_request_for_the_logs) {
+TEST_F(command_line, a_server_error_shows_the_request_id_for_the_logs) {
     answer(R"({"title":"Service Unavailable","status":503,"code":"overloaded","requestId":"r-9"})",
            503);
     EXPECT_EQ(run({"reaper", "sweep"}), 1);
     EXPECT_EQ(err.str(), "callsign: Service Unavailable (overloaded)\n  request r-9\n");
 }
 
-TEST_F(command_line, whatever_else_answers_is_not_taken_for_callsign) {
+TEST_F(command_line, a_response_of_another_server_is_not_accepted) {
     answers.push_back({502, "text/html", "<html>"});
     EXPECT_EQ(run({"account", "list"}), 1);
     EXPECT_EQ(err.str(), "callsign: the server returned 502 without a reason\n");
@@ -168,7 +168,7 @@ TEST_F(command_line, whatever_else_answers_is_not_taken_for_callsign) {
     EXPECT_THAT(err.str(), HasSubstr("cannot parse the server's response"));
 }
 
-TEST_F(command_line, json_prints_the_answer_as_it_came) {
+TEST_F(command_line, json_prints_the_response_unchanged) {
     const std::string body = R"({"scanned":3,"committed":1,"failed":1,"forgotten":0,"later":true})";
     for (const auto& words : {std::vector<std::string>{"reaper", "sweep", "--json"},
                               std::vector<std::string>{"--json", "reaper", "sweep"}}) {

@@ -1,5 +1,5 @@
 #pragma once
-// The program on a command line, with a server that answers what the test says.
+// The callsign program on a command line, with a server whose responses the test chooses.
 
 #include "cli/run.hpp"
 
@@ -30,10 +30,10 @@ struct command_line : testing::Test {
     bool terminal = false;
     bool out_terminal = false;
     bool err_is_piped = false;
-    time_point now{std::chrono::seconds{1'795'000'000}};  // in November 2026
+    time_point now{std::chrono::seconds{1'795'000'000}};  // November 2026
     std::map<std::string, std::string> environment{{"CALLSIGN_TOKEN", "cs_operator"}};
     std::vector<http_answer> answers;
-    // "VERB URL TARGET BODY" of each request, and the token it bore.
+    // "VERB URL TARGET BODY" of each request, and its token.
     std::vector<std::string> requests;
     std::vector<std::string> tokens;
     std::filesystem::path data_dir;
@@ -54,7 +54,8 @@ struct command_line : testing::Test {
         std::ofstream(data_dir / name) << text;
     }
 
-    // As callsignd writes it; without its lock it was left behind.
+    // A listen file as callsignd writes it; without its lock it is from a server that no longer
+    // runs.
     void put_listen_file(const char* name, const std::string& url) {
         put_file(name, url + "\n");
         locked.reset(new int(::open((data_dir / name).c_str(), O_RDWR | O_CLOEXEC)));

@@ -13,7 +13,7 @@ TEST(help_texts, begins_with_an_imperative_or_a_noun) {
     });
 }
 
-TEST(help_texts, style_is_told_from_clauses) {
+TEST(help_texts, the_check_of_style_rejects_clauses) {
     EXPECT_TRUE(help::is_in_style("List all accounts"));
     EXPECT_TRUE(help::is_in_style("API token"));
     for (const char* const clause :

@@ -1,4 +1,4 @@
-// Goal: a task that a hook had to let pass without a key gets it later, and gets its own.
+// Goal: a task that a hook accepted without a key gets a key later, and the right one.
 
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// A Taskwarrior: it exports its tasks, and sets keys.
+// A Taskwarrior that exports its tasks and sets keys.
 struct catching_up : hooks {
     std::vector<json::object> tasks;
 
@@ -65,7 +65,7 @@ struct catching_up : hooks {
     }
 };
 
-TEST_F(catching_up, without_anything_to_do_nobody_is_asked) {
+TEST_F(catching_up, without_pending_tasks_no_request_is_sent) {
     environment.clear();
     EXPECT_EQ(catch_up(), 0) << err.str();
     EXPECT_EQ(out.str(), "{\"set\":0,\"gone\":0,\"waiting\":0}\n");
@@ -73,7 +73,7 @@ TEST_F(catching_up, without_anything_to_do_nobody_is_asked) {
     EXPECT_THAT(task_lines, IsEmpty());
 }
 
-TEST_F(catching_up, the_keys_come_in_the_order_of_the_tasks_and_are_set_by_task) {
+TEST_F(catching_up, keys_are_assigned_in_the_order_of_the_tasks_and_set_by_task) {
     for (const int n : {1, 2, 3}) remember(n);
     has(1, "20261120T120300Z");
     has(2, "20261120T120100Z", {{"project", "ops"}});
@@ -91,14 +91,14 @@ TEST_F(catching_up, the_keys_come_in_the_order_of_the_tasks_and_are_set_by_task)
                     "rc.recurrence=off", "rc.gc=off", "rc.bulk=0", "rc.context=none",
                     "rc.verbose=nothing", "rc.json.array=on", "rc.uda.key.type=string",
                     "rc.data.location=" + data.string(), uuid_text(2), "modify", "key:SYN-42"));
-    // A key that is right stays untouched.
+    // A correct key stays untouched.
     remember(1);
     EXPECT_EQ(catch_up(), 0);
     EXPECT_EQ(out.str(), "{\"set\":0,\"gone\":0,\"waiting\":0}\n");
     EXPECT_EQ(task_lines.size(), 1u);
 }
 
-TEST_F(catching_up, those_of_one_second_follow_the_order_they_were_remembered_in) {
+TEST_F(catching_up, tasks_of_one_second_keep_the_order_of_their_requests) {
     for (const int n : {2, 3, 1}) {
         remember(n);
         now += 1ms;
@@ -108,7 +108,7 @@ TEST_F(catching_up, those_of_one_second_follow_the_order_they_were_remembered_in
     EXPECT_THAT(keys(), ElementsAre("SYN-44", "SYN-42", "SYN-43"));
 }
 
-TEST_F(catching_up, the_directory_is_the_one_that_taskwarrior_says) {
+TEST_F(catching_up, the_directory_is_that_of_taskwarriors_configuration) {
     data = dir / "elsewhere";
     std::filesystem::create_directory(data);
     remember(1);
@@ -125,11 +125,11 @@ TEST_F(catching_up, the_directory_is_the_one_that_taskwarrior_says) {
     }
 }
 
-TEST_F(catching_up, those_that_are_gone_are_forgotten) {
+TEST_F(catching_up, requests_of_missing_tasks_are_deleted) {
     remember(1);  // deleted
-    remember(2);  // nowhere
+    remember(2);  // does not exist
     now += 5min;
-    remember(3);  // about to be written by the Taskwarrior whose hook has remembered it
+    remember(3);  // not yet written: its Taskwarrior is still running the hook
     has(1, "20261120T120000Z", {{"status", "deleted"}});
     now += 5min;
     EXPECT_EQ(catch_up(), 0) << err.str();
@@ -138,7 +138,7 @@ TEST_F(catching_up, those_that_are_gone_are_forgotten) {
     EXPECT_THAT(remembered(), ElementsAre(uuid_text(3)));
 }
 
-TEST_F(catching_up, what_fails_is_remembered_and_comes_the_next_time) {
+TEST_F(catching_up, a_failed_request_is_retried_the_next_time) {
     for (const int n : {1, 2, 3}) {
         remember(n);
         has(n, "20261120T12000" + std::to_string(n) + "Z");
@@ -148,7 +148,7 @@ TEST_F(catching_up, what_fails_is_remembered_and_comes_the_next_time) {
     EXPECT_THAT(err.str(), HasSubstr("Connection refused"));
     EXPECT_EQ(requests.size(), 1u);
     EXPECT_EQ(remembered().size(), 3u);
-    // The server goes away after the first.
+    // The server fails after the first request.
     numbers_from(1);
     server = [one_by_one = server, left = 1](const http_call& call) mutable {
         if (left-- > 0) return one_by_one(call);
@@ -157,7 +157,7 @@ TEST_F(catching_up, what_fails_is_remembered_and_comes_the_next_time) {
     EXPECT_EQ(catch_up(), 1);
     EXPECT_EQ(out.str(), "{\"set\":1,\"gone\":0,\"waiting\":2}\n");
     EXPECT_THAT(remembered(), ElementsAre(uuid_text(2), uuid_text(3)));
-    // Taskwarrior is busy.
+    // Taskwarrior has locked its data.
     numbers_from(2);
     task = [this](const std::vector<std::string>& line) {
         return line.back() == "export" ? answer(line) : finished_program{2, "", "locked\n"};
@@ -165,7 +165,7 @@ TEST_F(catching_up, what_fails_is_remembered_and_comes_the_next_time) {
     EXPECT_EQ(catch_up(), 1);
     EXPECT_THAT(err.str(), HasSubstr("task ended with status 2: locked\n"));
     EXPECT_EQ(remembered().size(), 2u);
-    // One is refused: the other comes.
+    // One request is rejected; the other succeeds.
     task = [this](const std::vector<std::string>& line) { return answer(line); };
     server = [all = server](const http_call& call) {
         return call.body.find(uuid_text(2)) != std::string::npos
@@ -201,7 +201,7 @@ TEST_F(catching_up, all_means_every_task_that_has_no_key_of_its_own) {
     EXPECT_THAT(keys(), ElementsAre("SYN-45", "SYN-7", "SYN-44", "SYN-43", "-", "SYN-42"));
 }
 
-TEST_F(catching_up, an_export_that_is_none_changes_nothing) {
+TEST_F(catching_up, an_invalid_export_changes_nothing) {
     remember(1);
     task = [](const auto&) { return finished_program{0, "Cannot proceed", ""}; };
     now += 1h;

@@ -1,4 +1,5 @@
-// Hooks where Taskwarrior finds them, and what they run: a program to its end, and a call in time.
+// Installed hooks, and the processes that they run: a program until it exits, and a request with a
+// timeout.
 
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
@@ -18,7 +19,7 @@ using testing::IsEmpty;
 
 // ---- installing ----
 
-TEST_F(hooks, are_installed_with_what_they_go_by) {
+TEST_F(hooks, are_installed_with_their_settings) {
     environment.erase("CALLSIGN_TOKEN");
     EXPECT_EQ(run({"hook", "install", "--data", data.string(), "--url", "http://127.0.0.1:9",
                    "--token-file", "-"},
@@ -39,7 +40,7 @@ TEST_F(hooks, are_installed_with_what_they_go_by) {
         EXPECT_EQ(std::filesystem::status(file).permissions(), perms{0755});
         EXPECT_THAT(text_in(file), HasSubstr(R"('/opt/it'\''s here/callsign' hook on-)"));
     }
-    // Again, with another time: the rest stays.
+    // A second run with another timeout keeps the other settings.
     EXPECT_EQ(run({"hook", "install", "--data", data.string(), "--url", "http://127.0.0.1:9",
                    "--timeout", "2s", "--attribute", "ticket", "--json"}),
               0)
@@ -50,12 +51,12 @@ TEST_F(hooks, are_installed_with_what_they_go_by) {
     EXPECT_THAT(requests, IsEmpty());
 }
 
-// Taskwarrior refuses every task as long as a hook fails.
-TEST_F(hooks, scripts_let_tasks_pass_when_there_is_no_program) {
+// Taskwarrior rejects every task while a hook fails.
+TEST_F(hooks, scripts_accept_tasks_when_the_program_is_missing) {
     EXPECT_EQ(run({"hook", "install", "--data", data.string()}), 0) << err.str();
     EXPECT_THAT(text_in(data / "callsign.conf"), HasSubstr("token = cs_account\n"));
     const auto script = [&](const char* name) {
-        // The tasks have backslashes and quotes that sh must leave alone.
+        // Backslashes and quotes in tasks, which sh must leave unchanged.
         std::ofstream(dir / "lines") << keyed(1, R"(\\n)") << "\n"
                                      << (std::string(name) == "on-add" ? "" : task_text(2) + "\n");
         const std::string file = (data / "hooks" / (std::string(name) + ".callsign")).string();
@@ -76,7 +77,7 @@ TEST_F(hooks, of_others_are_not_overwritten) {
     const auto file = data / "hooks/on-modify.callsign";
     std::ofstream(file) << "#!/bin/sh\nexec mine\n";
     EXPECT_EQ(run({"hook", "install", "--data", data.string()}), 2);
-    EXPECT_THAT(err.str(), HasSubstr("was written by another program: say --yes"));
+    EXPECT_THAT(err.str(), HasSubstr("was written by another program: use --yes"));
     EXPECT_EQ(text_in(file), "#!/bin/sh\nexec mine\n");
     EXPECT_FALSE(std::filesystem::exists(data / "callsign.conf"));
     EXPECT_FALSE(std::filesystem::exists(data / "hooks/on-add.callsign"));
@@ -84,12 +85,12 @@ TEST_F(hooks, of_others_are_not_overwritten) {
     EXPECT_THAT(text_in(file), HasSubstr("callsign"));
 }
 
-TEST_F(hooks, a_token_is_not_given_away) {
+TEST_F(hooks, a_token_is_not_disclosed) {
     const auto install = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"hook", "install", "--data", data.string()});
         return run(std::move(more));
     };
-    EXPECT_EQ(install({"--token", "cs_t"}), 2) << "others can see it";
+    EXPECT_EQ(install({"--token", "cs_t"}), 2) << "other users can see it";
     EXPECT_THAT(err.str(), HasSubstr("--token-file"));
     EXPECT_EQ(install({"--url", "http://far.example"}), 2);
     EXPECT_THAT(err.str(), HasSubstr("--insecure"));
@@ -99,13 +100,13 @@ TEST_F(hooks, a_token_is_not_given_away) {
     EXPECT_FALSE(std::filesystem::exists(data / "hooks"));
     EXPECT_EQ(install({"--url", "http://far.example", "--insecure"}), 0) << err.str();
     EXPECT_THAT(text_in(data / "callsign.conf"), HasSubstr("insecure = true\n"));
-    // Hooks run anywhere.
+    // Hooks run in any working directory, so the path becomes absolute.
     EXPECT_EQ(install({"--url", "https://far.example", "--cacert", "ca.pem"}), 0) << err.str();
     EXPECT_THAT(text_in(data / "callsign.conf"),
                 HasSubstr("cacert = " + std::filesystem::absolute("ca.pem").string() + "\n"));
     EXPECT_EQ(install({"--url", "http://far.example", "--insecure"}), 0) << err.str();
     EXPECT_THAT(text_in(data / "callsign.conf"), testing::Not(HasSubstr("cacert")));
-    // What one server was trusted with is not for the next.
+    // The stored token is not used for another server.
     environment.erase("CALLSIGN_TOKEN");
     EXPECT_EQ(install({"--url", "http://127.0.0.1:9"}), 2);
     EXPECT_THAT(err.str(), HasSubstr("no write token of the account"));
@@ -113,7 +114,7 @@ TEST_F(hooks, a_token_is_not_given_away) {
     EXPECT_THAT(text_in(data / "callsign.conf"), HasSubstr("url = http://far.example\n"));
 }
 
-TEST_F(hooks, go_where_taskwarrior_says_else_where_it_usually_is) {
+TEST_F(hooks, are_installed_where_taskwarrior_is_configured_or_in_the_default_directory) {
     task = [](const auto&) -> finished_program { throw failure("cannot run task"); };
     EXPECT_EQ(run({"hook", "install"}), 0) << err.str();
     EXPECT_TRUE(std::filesystem::exists(dir / ".task/hooks/on-add.callsign"));
@@ -141,7 +142,7 @@ TEST(program, runs_to_its_end_without_a_shell) {
     EXPECT_EQ(much.out.size() + much.err.size(), 600'000u);
 }
 
-TEST(in_time, an_answer_comes_as_it_is) {
+TEST(in_time, a_response_is_returned_unchanged) {
     const std::string large(200'000, '\n');
     const http_answer answer = in_time(60s, [&] {
         return http_answer{409, "text/plain; a=b", large};
@@ -152,7 +153,7 @@ TEST(in_time, an_answer_comes_as_it_is) {
     EXPECT_EQ(in_time(60s, [] { return http_answer{}; }).status, 0u);
 }
 
-TEST(in_time, it_ends_when_the_time_is_over_whatever_is_done) {
+TEST(in_time, it_ends_at_the_timeout) {
     EXPECT_THROW(in_time(20ms,
                          []() -> http_answer {
                              while (true) ::pause();
@@ -161,7 +162,7 @@ TEST(in_time, it_ends_when_the_time_is_over_whatever_is_done) {
     EXPECT_THROW(in_time(60s, []() -> http_answer { throw too_late("late"); }), too_late);
 }
 
-TEST(in_time, a_failure_is_one_here) {
+TEST(in_time, an_exception_of_the_child_is_rethrown) {
     const auto failure_of = [](const std::function<http_answer()>& ask) -> std::string {
         try {
             in_time(60s, ask);

@@ -1,5 +1,5 @@
-// Goal: whatever goes wrong, a hook gives Taskwarrior its task back, at once and as it came, and no
-// task is without its key for good.
+// Goal: on any error a hook returns the task to Taskwarrior at once and unchanged, and every task
+// gets its key eventually.
 
 #include "cli/failure.hpp"
 #include "cli/task_line.hpp"
@@ -60,7 +60,7 @@ TEST(task_line, one_attribute_changes_and_nothing_else) {
     EXPECT_EQ(parsed(R"({"a":"x","b":1})").text_of("b"), "");
 }
 
-TEST(task_line, what_is_no_object_is_none) {
+TEST(task_line, other_text_than_an_object_is_rejected) {
     for (const char* text : {"", " ", "[]", "null", "{", R"({"a":1}})", R"({"a":})", R"({"a":1,})",
                              "{\"a\":\"\xFF\"}", "{\"a\":\"\n\"}"}) {
         EXPECT_FALSE(task_line::parse(text)) << text;
@@ -79,16 +79,16 @@ TEST_F(hooks, a_new_task_gets_its_key_and_is_otherwise_as_it_was) {
                                       uuid_text(1) + "\"}"));
     EXPECT_EQ(waits.back(), 1s);
     EXPECT_THAT(remembered(), IsEmpty());
-    // Its project goes along, for the series.
+    // The project is sent, for the choice of the series.
     added(task_text(2, R"(,"project":"home.d\u00f6or")"));
     EXPECT_THAT(requests.back(), HasSubstr("\"project\":\"home.d\xC3\xB6or\""));
-    // Or not, for who would rather not say it.
+    // With --no-project it is not.
     EXPECT_EQ(run({"hook", "install", "--data", data.string(), "--no-project"}), 0) << err.str();
     added(task_text(3, R"(,"project":"home")"));
     EXPECT_THAT(requests.back(), Not(HasSubstr("project")));
 }
 
-TEST_F(hooks, whatever_goes_wrong_the_task_passes_and_is_remembered) {
+TEST_F(hooks, on_any_error_the_task_is_accepted_and_its_request_stored) {
     const std::vector<std::function<http_answer(const http_call&)>> ways{
         [](const http_call&) -> http_answer { throw failure("cannot reach it\nat all"); },
         [](const http_call&) -> http_answer { throw std::runtime_error("odd"); },
@@ -123,7 +123,7 @@ TEST_F(hooks, whatever_goes_wrong_the_task_passes_and_is_remembered) {
     }
 }
 
-TEST_F(hooks, without_what_it_goes_by_the_task_passes_and_is_remembered) {
+TEST_F(hooks, without_settings_the_task_is_accepted_and_its_request_stored) {
     environment.erase("CALLSIGN_TOKEN");
     EXPECT_THAT(added(task_text(1)),
                 HasSubstr(task_text(1) + "\nNo key yet: no token of the acco"));
@@ -143,14 +143,14 @@ TEST_F(hooks, without_what_it_goes_by_the_task_passes_and_is_remembered) {
     EXPECT_THAT(remembered(), ElementsAre(uuid_text(1), uuid_text(2), uuid_text(3)));
 }
 
-TEST_F(hooks, what_cannot_be_remembered_is_said_and_passes) {
+TEST_F(hooks, a_request_that_cannot_be_stored_is_reported) {
     nobody_there();
     std::filesystem::remove_all(data);
     EXPECT_THAT(added(task_text(1)),
                 HasSubstr(task_text(1) + "\nNo key, and the request is not stored: "));
 }
 
-TEST_F(hooks, what_is_not_understood_passes_as_it_came) {
+TEST_F(hooks, invalid_input_is_returned_unchanged) {
     const std::string huge = R"({"uuid":")" + uuid_text(1) + R"(","description":")" +
                              std::string(task_line::bytes_max, 'x') + "\"}";
     for (const std::string& line :
@@ -161,14 +161,15 @@ TEST_F(hooks, what_is_not_understood_passes_as_it_came) {
         EXPECT_EQ(added(line), line + "\n");
         EXPECT_EQ(modified(task_text(1), line), line + "\n");
     }
-    EXPECT_EQ(hook("on-add", task_text(1)), keyed(1, "SYN-42") + "\nSYN-42\n") << "no line end";
+    EXPECT_EQ(hook("on-add", task_text(1)), keyed(1, "SYN-42") + "\nSYN-42\n")
+        << "no line break at the end";
     EXPECT_EQ(hook("on-add", ""), "");
     EXPECT_EQ(hook("on-modify", ""), "");
     EXPECT_EQ(hook("on-modify", task_text(2) + "\n"), keyed(2, "SYN-43") + "\nSYN-43\n");
     EXPECT_THAT(remembered(), IsEmpty());
 }
 
-TEST_F(hooks, a_line_of_options_that_is_wrong_lets_the_task_pass) {
+TEST_F(hooks, an_invalid_option_does_not_block_the_task) {
     for (const auto& words : {std::vector<std::string>{"hook", "on-add", "--colour"},
                               {"hook", "on-add", "--timeout", "soon"},
                               {"--timeout", "0s", "hook", "on-add"}}) {
@@ -186,13 +187,13 @@ TEST_F(hooks, a_managed_account_needs_no_hooks) {
     EXPECT_THAT(remembered(), IsEmpty());
 }
 
-// Taskwarrior copies every attribute to a duplicate, and to each recurrence.
+// Taskwarrior copies all attributes to a duplicate and to each recurrence.
 TEST_F(hooks, the_key_of_another_task_is_not_this_ones) {
     EXPECT_EQ(added(keyed(1, "SYN-7")), keyed(1, "SYN-42") + "\nSYN-42\n");
-    EXPECT_EQ(added(keyed(1, "SYN-42")), keyed(1, "SYN-42") + "\n") << "nothing to say";
+    EXPECT_EQ(added(keyed(1, "SYN-42")), keyed(1, "SYN-42") + "\n") << "no message is needed";
     nobody_there();
     EXPECT_THAT(added(keyed(2, "SYN-7")), testing::StartsWith(task_text(2) + "\nNo key yet: "));
-    // What an import brings is what its owner has, until the server says otherwise.
+    // An imported task keeps its key until the server responds with another.
     EXPECT_THAT(hook("on-add", keyed(3, "SYN-9") + "\n", "import"),
                 testing::StartsWith(keyed(3, "SYN-9") + "\nNo key yet: "));
     EXPECT_THAT(remembered(), ElementsAre(uuid_text(2), uuid_text(3)));
@@ -210,14 +211,14 @@ TEST_F(hooks, after_a_silence_others_do_not_wait) {
     now += 1s;
     EXPECT_EQ(added(task_text(3)), keyed(3, "SYN-1") + "\nSYN-1\n");
     now -= 5s;
-    EXPECT_EQ(added(task_text(4)), keyed(4, "SYN-2") + "\nSYN-2\n") << "it has ended";
+    EXPECT_EQ(added(task_text(4)), keyed(4, "SYN-2") + "\nSYN-2\n") << "the pause has ended";
     EXPECT_THAT(remembered(), ElementsAre(uuid_text(1), uuid_text(2)));
-    // A clock that was ahead does not keep the hooks from asking.
+    // A pause that begins in the future, from a wrong clock, is ignored.
     key_spool(data).note_silence(now + 24h);
     EXPECT_EQ(added(task_text(5)), keyed(5, "SYN-3") + "\nSYN-3\n");
 }
 
-TEST_F(hooks, options_come_before_the_file_and_the_file_before_the_environment) {
+TEST_F(hooks, options_override_the_file_and_the_file_overrides_the_environment) {
     const auto asked_with = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"hook", "on-add", "data:" + data.string()});
         EXPECT_EQ(run(more, task_text(1) + "\n"), 0);
@@ -231,7 +232,7 @@ TEST_F(hooks, options_come_before_the_file_and_the_file_before_the_environment) 
     put_settings("# A comment\n\n url=http://127.0.0.1:2\r\ntoken = cs_file\n");
     EXPECT_EQ(asked_with({}), "http://127.0.0.1:2 /v1/keys cs_file");
     EXPECT_EQ(asked_with({"--url", "http://127.0.0.1:2"}), "http://127.0.0.1:2 /v1/keys cs_file");
-    // A token is for the server that it was given for.
+    // A token is used only with the server that it was given for.
     EXPECT_THAT(asked_with({"--url", "http://127.0.0.1:3"}), HasSubstr("nobody: "));
     EXPECT_EQ(asked_with({"--url", "http://127.0.0.1:3", "--token", "cs_t"}),
               "http://127.0.0.1:3 /v1/keys cs_t");
@@ -247,7 +248,7 @@ TEST_F(hooks, options_come_before_the_file_and_the_file_before_the_environment) 
     EXPECT_EQ(asked_with({}), "http://127.0.0.1:2 /v1/keys cs_account");
 }
 
-TEST_F(hooks, the_attribute_and_the_time_are_configurable) {
+TEST_F(hooks, the_attribute_and_the_timeout_are_configurable) {
     put_settings("url = http://127.0.0.1:2\ntoken = t\nattribute = ticket\ntimeout = 250ms\n");
     const std::string mine = task_text(1, R"(,"key":"mine")");
     EXPECT_EQ(added(mine), task_text(1, R"(,"key":"mine","ticket":"SYN-42")") + "\nSYN-42\n");
@@ -260,7 +261,7 @@ TEST_F(hooks, the_attribute_and_the_time_are_configurable) {
     EXPECT_EQ(waits.back(), 3s);
 }
 
-TEST_F(hooks, without_taskwarriors_word_the_directory_is_the_usual_one) {
+TEST_F(hooks, without_an_argument_of_taskwarrior_the_directory_is_the_default) {
     nobody_there();
     environment["TASKDATA"] = data.string();
     EXPECT_EQ(run({"hook", "on-add"}, task_text(1) + "\n"), 0);
@@ -269,7 +270,7 @@ TEST_F(hooks, without_taskwarriors_word_the_directory_is_the_usual_one) {
     EXPECT_EQ(run({"hook", "on-add"}, task_text(2) + "\n"), 0);
     EXPECT_THAT(remembered(), ElementsAre(uuid_text(1)));
     EXPECT_TRUE(std::filesystem::exists(dir / ".task" / "callsign-keys" / uuid_text(2)));
-    EXPECT_THAT(task_lines, IsEmpty()) << "task waits for its hook";
+    EXPECT_THAT(task_lines, IsEmpty()) << "Taskwarrior waits for its hook";
 }
 
 // ---- on-modify ----
@@ -299,7 +300,7 @@ TEST_F(hooks, a_key_stays_as_it_was) {
     EXPECT_THAT(remembered(), IsEmpty());
 }
 
-TEST_F(hooks, a_deleted_task_is_not_asked_for) {
+TEST_F(hooks, no_key_is_requested_for_a_deleted_task) {
     const std::string deleted = R"({"uuid":")" + uuid_text(1) + R"(","status":"deleted")";
     EXPECT_EQ(modified(task_text(1), deleted + "}"), deleted + "}\n");
     EXPECT_THAT(requests, IsEmpty());

@@ -1,6 +1,6 @@
 #pragma once
-// The command line as Taskwarrior and its user have it, on a directory of its own, with a server
-// and a `task` that do what the test says.
+// The command line with a data directory of Taskwarrior, a server and a `task` program whose
+// behaviour the test chooses.
 
 #include "cli/failure.hpp"
 #include "cli/key_spool.hpp"
@@ -33,7 +33,7 @@ inline uuid uuid_of(int n) {
     return *parse_uuid(uuid_text(n));
 }
 
-// As Taskwarrior writes it, with what it and others have put there besides.
+// A task as Taskwarrior writes it, with attributes of users and other programs.
 inline std::string task_text(int n, const std::string& more = "") {
     return R"({"description":"Say \"42\" \/ \u00e9 )"
            "\xC3\xA9"
@@ -59,15 +59,15 @@ inline http_answer problem_with(unsigned status, const std::string& code) {
 }
 
 struct hooks : testing::Test {
-    std::filesystem::path dir;   // of all
-    std::filesystem::path data;  // Taskwarrior's
+    std::filesystem::path dir;   // parent of all test files
+    std::filesystem::path data;  // Taskwarrior's data directory
     std::istringstream in;
     std::ostringstream out;
     std::ostringstream err;
-    time_point now{std::chrono::seconds{1'795'000'000}};  // in November 2026
+    time_point now{std::chrono::seconds{1'795'000'000}};  // November 2026
     std::map<std::string, std::string> environment{{"CALLSIGN_TOKEN", "cs_account"}};
     std::function<http_answer(const http_call&)> server;
-    // "URL TARGET TOKEN BODY" of each request, and how long it is waited for.
+    // "URL TARGET TOKEN BODY" of each request, and its timeout.
     std::vector<std::string> requests;
     std::vector<milliseconds> waits;
     std::function<finished_program(const std::vector<std::string>&)> task;
@@ -84,7 +84,7 @@ struct hooks : testing::Test {
     }
     ~hooks() override { std::filesystem::remove_all(dir); }
 
-    // The same for the same task, as the server has it.
+    // Assigns keys as the server does: the same key for the same task.
     void numbers_from(int first) {
         server = [keys = std::map<std::string, std::string>{},
                   first](const http_call& call) mutable {
@@ -136,7 +136,7 @@ struct hooks : testing::Test {
         return cli::run(std::move(words), around);
     }
 
-    // What a hook gives back, when Taskwarrior runs it on these lines.
+    // The output of a hook that Taskwarrior runs with these lines.
     std::string hook(const std::string& event, const std::string& lines,
                      const std::string& command = "add") {
         const int status =

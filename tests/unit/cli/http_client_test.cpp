@@ -22,7 +22,7 @@ using asio::ip::tcp;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// Takes one connection, reads a request's head, and answers with given bytes.
+// Accepts one connection, reads the head of a request, and responds with the given bytes.
 class one_answer {
   public:
     explicit one_answer(std::string bytes, milliseconds delay = 0ms)
@@ -66,7 +66,7 @@ std::string failure_of(const server_url& server, const http_call& call, millisec
     return {};
 }
 
-TEST(http_client, sends_the_request_and_reads_the_answer) {
+TEST(http_client, sends_the_request_and_reads_the_response) {
     one_answer server(
         "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
     const http_answer answer =
@@ -81,13 +81,13 @@ TEST(http_client, sends_the_request_and_reads_the_answer) {
     EXPECT_THAT(head, HasSubstr("Content-Length: 12\r\n"));
 }
 
-TEST(http_client, a_post_without_a_body_says_so) {
+TEST(http_client, a_post_without_a_body_has_a_content_length) {
     one_answer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     EXPECT_EQ(exchange(server.url(), {verb::post, "/v1/x", "", ""}, 5s).status, 200u);
     EXPECT_THAT(server.head(), HasSubstr("Content-Length: 0\r\n"));
 }
 
-TEST(http_client, nobody_there) {
+TEST(http_client, an_unreachable_server_is_an_error) {
     std::string url;
     {
         asio::io_context context;
@@ -98,14 +98,14 @@ TEST(http_client, nobody_there) {
               "cannot reach " + url + ": Connection refused");
 }
 
-TEST(http_client, a_late_answer_to_a_change_may_have_been_acted_on) {
+TEST(http_client, a_timed_out_change_may_have_been_carried_out) {
     one_answer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 200ms);
     EXPECT_EQ(failure_of(server.url(), {verb::post, "/", "", ""}, 50ms),
               "incomplete response from " + server.url().text +
                   ": no response within 50ms; the request may have been carried out");
 }
 
-TEST(http_client, a_cut_answer_is_no_answer) {
+TEST(http_client, a_truncated_response_is_an_error) {
     one_answer server("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{");
     const std::string text = failure_of(server.url(), {verb::get, "/", "", ""}, 5s);
     EXPECT_THAT(text, HasSubstr("incomplete response from"));

@@ -1,4 +1,4 @@
-// What is brought along: tasks of Taskwarrior, and numbers.
+// Imports: tasks of Taskwarrior, and numbers.
 
 #include "command_line.hpp"
 
@@ -33,7 +33,7 @@ TEST_F(command_line, imports_tasks_from_standard_input) {
     EXPECT_THAT(err.str(), HasSubstr("--with-keys keeps them"));
 }
 
-TEST_F(command_line, an_export_with_keys_lets_held_series_go_on) {
+TEST_F(command_line, an_export_with_keys_resumes_held_series) {
     in.str("[" + exported(1, R"(,"key":"OLD-1")") + "," + exported(2) + "]");
     answer(R"({"imported":0,"thereAlready":0,"keyAttribute":"key"})");
     answer(R"({"imported":2,"thereAlready":0,"keysKept":1})");
@@ -67,7 +67,7 @@ TEST_F(command_line, an_export_is_sent_in_the_order_of_its_keys) {
     EXPECT_THAT(requests[1], HasSubstr(R"("after":9})"));
 }
 
-TEST_F(command_line, keys_that_cannot_be_kept_are_listed_and_nothing_is_taken) {
+TEST_F(command_line, keys_that_cannot_be_kept_are_listed_and_nothing_is_imported) {
     in.str("[" + exported(1, R"(,"key":"OLD-1")") + "," + exported(2, R"(,"key":"OLD-2")") + "," +
            exported(3, R"(,"key":"SYN-1")") + "]");
     answer(R"({"keyAttribute":"key"})");
@@ -84,7 +84,7 @@ TEST_F(command_line, keys_that_cannot_be_kept_are_listed_and_nothing_is_taken) {
                           "  task 11111111-2222-4333-8444-000000100003, SYN-1: taken\n"));
 }
 
-TEST_F(command_line, one_key_of_two_tasks_is_a_fault_of_the_export) {
+TEST_F(command_line, one_key_of_two_tasks_is_an_error) {
     in.str("[" + exported(1, R"(,"key":"S-1")") + "," + exported(2, R"(,"key":"s-1")") + "]");
     answer(R"({"keyAttribute":"key"})");
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada", "--with-keys"}), 1);
@@ -92,7 +92,7 @@ TEST_F(command_line, one_key_of_two_tasks_is_a_fault_of_the_export) {
     EXPECT_THAT(err.str(), HasSubstr("has the key of task"));
 }
 
-TEST_F(command_line, imports_in_batches_and_shows_how_far_it_is) {
+TEST_F(command_line, imports_in_batches_and_shows_progress) {
     terminal = true;
     std::string text;
     for (int n = 0; n < 1200; ++n) text += exported(n) + "\n";
@@ -121,7 +121,7 @@ TEST_F(command_line, large_tasks_make_small_batches) {
     EXPECT_EQ(requests.size(), 2u);
 }
 
-TEST_F(command_line, a_faulty_export_is_not_sent) {
+TEST_F(command_line, an_invalid_export_is_not_sent) {
     in.str("[" + exported(1) + "," + exported(2, R"(,"due":"\u001b[2J")") + R"(,{"id":3}])");
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 1);
     EXPECT_TRUE(requests.empty());
@@ -132,8 +132,8 @@ TEST_F(command_line, a_faulty_export_is_not_sent) {
               "  entry 3: description is missing\n");
 }
 
-// The server would refuse it when the tasks before it are in.
-TEST_F(command_line, a_task_that_no_request_can_hold_is_a_fault_of_the_export) {
+// The server would reject the task after the tasks before it were imported.
+TEST_F(command_line, a_task_that_exceeds_the_size_of_a_request_is_an_error) {
     std::string many;
     for (int n = 0; n <= 10'000; ++n) many += ",\"a" + std::to_string(n) + "\":1";
     in.str("[" + exported(1, R"(,"notes":")" + std::string(1'048'576, 'x') + "\"") + "," +
@@ -142,11 +142,11 @@ TEST_F(command_line, a_task_that_no_request_can_hold_is_a_fault_of_the_export) {
     EXPECT_EQ(run({"import", "taskwarrior", "-", "--account", "ada"}), 1);
     EXPECT_TRUE(requests.empty());
     EXPECT_THAT(err.str(), HasSubstr("\n  entry 1: larger than 1 MiB\n"));
-    EXPECT_THAT(err.str(), HasSubstr("\n  entry 2: recur: How often is a word"));
+    EXPECT_THAT(err.str(), HasSubstr("\n  entry 2: recur: Must be a word"));
     EXPECT_THAT(err.str(), HasSubstr("\n  entry 4: more than 10000 attributes\n"));
 }
 
-TEST_F(command_line, an_import_that_is_refused_says_why) {
+TEST_F(command_line, a_rejected_import_shows_the_error) {
     in.str("[]");
     answer(R"({"status":409,"title":"Account is opaque",)"
            R"("code":"account-opaque"})",
@@ -170,7 +170,7 @@ std::string table_row(int number) {
 }
 
 TEST_F(command_line, imports_numbers_after_all_were_checked) {
-    // In no order; they are sent in that of their numbers.
+    // The table is unordered; rows are sent in the order of their numbers.
     std::string table = table_head;
     for (int n = 300; n >= 1; --n) table += table_row(n);
     in.str(table);
@@ -188,7 +188,7 @@ TEST_F(command_line, imports_numbers_after_all_were_checked) {
     EXPECT_THAT(requests[4], HasSubstr(R"("after":250)"));
 }
 
-TEST_F(command_line, names_the_lines_that_stand_in_the_way_of_numbers) {
+TEST_F(command_line, reports_the_lines_that_prevent_an_import) {
     in.str(table_head + table_row(2) + table_row(1) + table_row(4));
     answer(one_series);
     answer(R"({"status":422,"code":"numbers-refused","title":"t","detail":"d","errors":)"
@@ -198,7 +198,7 @@ TEST_F(command_line, names_the_lines_that_stand_in_the_way_of_numbers) {
     EXPECT_EQ(err.str(),
               "callsign: the table has errors; nothing was imported\n"
               "  line 4: SYN-3 is missing before it.\n");
-    EXPECT_EQ(requests.size(), 2u) << "nothing but the check";
+    EXPECT_EQ(requests.size(), 2u) << "only the check was sent";
     in.clear();
     in.str(table_head + table_row(1) +
            "SYN,1,11111111-2222-4333-8444-555555555555,b,"

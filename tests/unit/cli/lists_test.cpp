@@ -1,4 +1,4 @@
-// Rows: of series, slots and the reaper.
+// Tables of series, slots and the reaper.
 
 #include "command_line.hpp"
 
@@ -50,7 +50,7 @@ TEST_F(command_line, a_series_is_edited) {
     EXPECT_EQ(run({"series", "create", "ada", "--prefix", "X", "--reset", "weekly"}), 2);
 }
 
-TEST_F(command_line, lets_a_series_go_on) {
+TEST_F(command_line, resumes_a_series) {
     answer(R"({"prefix":"SYN","reset":"never","timeZone":"UTC","next":57,"isDefault":true,)"
            R"("archived":false,"allowsGaps":false,"held":false})");
     EXPECT_EQ(run({"series", "resume", "SYN", "--account", "ada", "--at", "57"}), 0);
@@ -93,7 +93,7 @@ TEST_F(command_line, slots_follow_the_pages_up_to_the_limit) {
     EXPECT_EQ(run({"slots", "list", "--limit", "0"}), 2);
 }
 
-TEST_F(command_line, listings_are_whole) {
+TEST_F(command_line, listings_contain_all_pages) {
     answer(R"({"accounts":[{"name":"ada","prefix":"A","accountId":"1","state":"active","seq":5}],)"
            R"("nextPageToken":"n"})");
     answer(
@@ -119,7 +119,7 @@ TEST_F(command_line, reaper_status) {
     EXPECT_THAT(out.str(), Not(HasSubstr("last sweep ")));
 }
 
-TEST_F(command_line, reaper_status_shows_what_the_window_is_chosen_of) {
+TEST_F(command_line, reaper_status_shows_the_inputs_of_the_window) {
     answer(R"({"interval":"30s","window":"62s","windowSetting":"auto","windows":[)"
            R"({"accounts":"here","window":"62s","reason":"derived","because":"So many.",)"
            R"("p99":"41s","samples":1840,"failed":3,"failedRetried":1,"others":[)"
@@ -135,7 +135,7 @@ TEST_F(command_line, reaper_status_shows_what_the_window_is_chosen_of) {
     EXPECT_THAT(out.str(), HasSubstr("15s          312                          0.02\n"));
 }
 
-TEST_F(command_line, empty_lists_say_how_the_first_is_made) {
+TEST_F(command_line, empty_lists_show_how_to_create_the_first_entry) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> lists{
         {{"account", "list"}, "callsign account create NAME --prefix SYN"},
         {{"token", "list", "ada"}, "callsign token create ada --name NAME"},
@@ -154,7 +154,7 @@ TEST_F(command_line, empty_lists_say_how_the_first_is_made) {
         answer("{}");
         EXPECT_EQ(run(words), 0) << err.str();
         EXPECT_THAT(out.str(), HasSubstr("[]"));
-        EXPECT_EQ(err.str(), "") << "a program is told nothing else";
+        EXPECT_EQ(err.str(), "") << "JSON output needs no hint";
         out.str("");
     }
 }
@@ -176,7 +176,7 @@ TEST_F(command_line, keys_are_bold_on_a_terminal) {
     for (const char* escape : {"\x1b[1m", "\x1b[0m"}) {
         without.erase(without.find(escape), std::string(escape).size());
     }
-    EXPECT_EQ(without, plain) << "columns line up";
+    EXPECT_EQ(without, plain) << "columns are aligned";
     out.str("");
     answer(slots);
     EXPECT_EQ(run({"slots", "list", "--color", "never"}), 0);

@@ -1,4 +1,4 @@
-// What is done with files, with and without a server: master keys, backups, check, doctor.
+// Commands on files, with and without a server: master keys, backups, check, doctor.
 
 #include "command_line.hpp"
 
@@ -15,13 +15,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(command_line, former_master_keys_go_when_the_server_has_the_new_one) {
+TEST_F(command_line, former_master_keys_are_dropped_when_the_server_has_the_new_one) {
     const std::string file = (data_dir / "master.key").string();
     EXPECT_EQ(run({"master-key", "rotate", file}), 1);
     EXPECT_EQ(run({"master-key", "new", file}), 0) << err.str();
     EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
     EXPECT_THAT(err.str(), HasSubstr("contains no former master key"));
-    // The tests' random bytes are the same ones each time.
+    // The random bytes of the tests are the same in each run.
     std::ofstream(file) << std::string(64, '1') << "\n";
     EXPECT_EQ(run({"master-key", "rotate", file}), 0) << err.str();
     EXPECT_THAT(out.str(), HasSubstr("callsign master-key drop-former " + file));
@@ -37,7 +37,7 @@ TEST_F(command_line, former_master_keys_go_when_the_server_has_the_new_one) {
     answer(R"({"fingerprint":"0123456789abcdef","formerKeys":0,"current":2})");
     EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
     EXPECT_THAT(err.str(), HasSubstr("restart it and retry; nothing was changed"));
-    EXPECT_EQ(text(), both) << "a server that was not restarted needs it";
+    EXPECT_EQ(text(), both) << "a server that was not restarted needs the former key";
     answer(R"({"title":"no","status":503,"code":"no-master-key"})", 503);
     EXPECT_EQ(run({"master-key", "drop-former", file}), 1);
     EXPECT_EQ(text(), both);
@@ -69,7 +69,7 @@ TEST_F(command_line, a_master_key_is_written_once_and_never_printed) {
     EXPECT_THAT(out.str(), HasSubstr("master_key_file = \"" + file + "\"\n"));
     EXPECT_THAT(out.str(), HasSubstr("separately from the data"));
     EXPECT_EQ(run({"master-key", "new", file}), 1);
-    EXPECT_EQ(err.str(), "callsign: " + file + ": The master key's file exists already.\n");
+    EXPECT_EQ(err.str(), "callsign: " + file + ": The master key's file already exists.\n");
     EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("5a5a")));
     out.str("");
     EXPECT_EQ(run({"master-key", "new", file + "2", "--json"}), 0);
@@ -78,13 +78,13 @@ TEST_F(command_line, a_master_key_is_written_once_and_never_printed) {
     EXPECT_TRUE(requests.empty());
 }
 
-TEST_F(command_line, a_master_key_that_cannot_be_written_says_why) {
+TEST_F(command_line, a_master_key_that_cannot_be_written_is_an_error) {
     EXPECT_EQ(run({"master-key", "new", (data_dir / "none" / "key").string()}), 1);
     EXPECT_THAT(err.str(),
                 HasSubstr("No such directory: mkdir -p " + (data_dir / "none").string()));
 }
 
-TEST_F(command_line, asks_for_a_backup_on_the_servers_disk) {
+TEST_F(command_line, requests_a_backup_on_the_servers_disk) {
     answer(R"({"running":false,"copied":0,"total":0})");
     answer(R"({"directory":"/backups/monday","madeAt":"2026-11-20T12:48:00.123Z","bytes":4096,)"
            R"("sha256":"00","schema":14,"program":"0.1.0"})",
@@ -96,7 +96,7 @@ TEST_F(command_line, asks_for_a_backup_on_the_servers_disk) {
     EXPECT_NE(out.str().find("does not contain the master key"), std::string::npos);
 }
 
-TEST_F(command_line, restores_where_it_is_told_and_asks_before) {
+TEST_F(command_line, restores_into_the_given_directory_and_asks_for_confirmation) {
     EXPECT_EQ(run({"restore", "/backups/monday", "--yes"}), 2);
     EXPECT_NE(err.str().find("--data-dir"), std::string::npos);
     EXPECT_EQ(run({"restore", "/backups/monday", "--data-dir", data_dir.string()}), 2);
@@ -151,7 +151,7 @@ TEST_F(command_line, check_lists_incomplete_tasks_and_ends_well) {
                              "\n");
 }
 
-TEST_F(command_line, check_says_that_the_stores_time_is_ahead) {
+TEST_F(command_line, check_reports_that_the_store_time_is_ahead) {
     const std::vector<std::string> check{"check", "--data-dir", data_dir.string()};
     report.last_moment = now + std::chrono::seconds{59};
     EXPECT_EQ(run(check), 0);
@@ -166,9 +166,9 @@ TEST_F(command_line, check_says_that_the_stores_time_is_ahead) {
     EXPECT_THAT(out.str(), HasSubstr(R"("note":"The latest time)"));
 }
 
-TEST_F(command_line, repair_clock_asks_and_needs_a_store) {
+TEST_F(command_line, repair_clock_asks_for_confirmation_and_needs_a_store) {
     EXPECT_EQ(run({"repair-clock", "--data-dir", data_dir.string()}), 2);
-    EXPECT_THAT(err.str(), HasSubstr("say --yes"));
+    EXPECT_THAT(err.str(), HasSubstr("use --yes"));
     err.str("");
     EXPECT_EQ(run({"repair-clock", "--yes", "--data-dir", "/nonexistent"}), 1);
     EXPECT_THAT(err.str(), HasSubstr("there is no /nonexistent"));
@@ -183,7 +183,7 @@ TEST_F(command_line, repair_clock_asks_and_needs_a_store) {
     EXPECT_THAT(out.str(), HasSubstr("Slots corrected: 17"));
 }
 
-TEST_F(command_line, check_names_what_is_broken_and_fails) {
+TEST_F(command_line, check_reports_corruption_and_fails) {
     report.checked = {{"tasks", 1}};
     report.faults = {{"I1", "series 3 has number 4 twice"}};
     environment = {{"CALLSIGN_STORE_DATA_DIR", data_dir.string()}};
@@ -201,7 +201,7 @@ TEST_F(command_line, check_names_what_is_broken_and_fails) {
 
 // ---- doctor ----
 
-TEST_F(command_line, doctor_shows_a_line_each_and_fails_for_faults_alone) {
+TEST_F(command_line, doctor_shows_one_line_per_check_and_fails_for_errors_only) {
     findings = {{"config", verdict::ok, "callsign.toml", ""},
                 {"clock", verdict::warning, "nothing keeps it right", "set it"},
                 {"schema", verdict::skipped, "there is none", "start callsignd"}};
@@ -241,8 +241,8 @@ TEST_F(command_line, doctor_shows_a_line_each_and_fails_for_faults_alone) {
     EXPECT_THAT(word.why_not, HasSubstr("no server runs on"));
 }
 
-// A token of this directory goes to the server of this directory.
-TEST_F(command_line, doctor_asks_nobody_else) {
+// The token of a data directory is sent to the server of that directory.
+TEST_F(command_line, doctor_queries_no_other_server) {
     environment = {{"CALLSIGN_URL", "http://127.0.0.1:1"}};
     put_file("admin.token", "cs_operators_own\n");
     EXPECT_EQ(run({"doctor"}), 0);
@@ -259,7 +259,7 @@ TEST_F(command_line, doctor_asks_nobody_else) {
     EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("cs_operators_own")));
 }
 
-TEST_F(command_line, doctor_shows_faults_in_red) {
+TEST_F(command_line, doctor_shows_errors_in_red) {
     findings = {{"disk", verdict::fault, "full\x1b[2J", ""}, {"clock", verdict::warning, "w", ""}};
     EXPECT_EQ(run({"doctor", "--color", "always"}), 1);
     EXPECT_EQ(out.str(),

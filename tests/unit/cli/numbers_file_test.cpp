@@ -1,4 +1,4 @@
-// Tables of numbered tasks: what CSV may look like, and every fault by its line.
+// Tables of numbered tasks: the accepted forms of CSV, and every error with its line.
 
 #include "cli/numbers_file.hpp"
 
@@ -37,7 +37,7 @@ TEST(numbers_file, reads_columns_in_any_order_and_quoted_fields) {
     EXPECT_EQ(read.rows[1].created_at, parse_rfc3339(at).value());
 }
 
-TEST(numbers_file, names_every_fault_by_its_line) {
+TEST(numbers_file, reports_every_error_with_its_line) {
     std::string csv = "prefix,number,uuid,title,created_at\n";
     for (const std::string& line : {std::string("syn,0,x,,yesterday"), std::string("SYN,1"),
                                     "SYN,01," + id + "1,t," + at, "SYN,2," + id + "2,t," + at,
@@ -56,7 +56,7 @@ TEST(numbers_file, names_every_fault_by_its_line) {
               "line 7: missing closing quote\n");
 }
 
-// As REST has it, where it could never be written again.
+// The limits of REST apply: a longer title could never be edited.
 TEST(numbers_file, a_title_is_one_that_a_description_may_be) {
     std::string csv = "prefix,number,uuid,title,created_at\n";
     int number = 0;
@@ -86,7 +86,7 @@ TEST(numbers_file, counts_lines_however_they_end) {
     }
 }
 
-TEST(numbers_file, needs_a_first_line_that_names_the_columns) {
+TEST(numbers_file, needs_a_header_with_the_names_of_the_columns) {
     EXPECT_EQ(faults("prefix,number,uuid,title\n"),
               "line 1: the first line names each of the columns prefix, number, uuid, title and "
               "created_at once: created_at is missing\n");

@@ -1,5 +1,5 @@
-// Goal: how far something is, is shown in place on a terminal, and nowhere else with more than a
-// line now and then. Method: a clock of the test's own, and what was written.
+// Goal: progress is shown in place on a terminal, and otherwise as an occasional line. Method: a
+// clock of the test, and the captured output.
 
 #include "cli/progress.hpp"
 
@@ -35,7 +35,7 @@ struct progress : testing::Test {
     }
 };
 
-TEST_F(progress, is_one_line_that_is_gone_in_the_end) {
+TEST_F(progress, is_one_line_that_is_erased_at_the_end) {
     const surroundings a = around(true);
     {
         progress_line line(a);
@@ -60,7 +60,7 @@ TEST_F(progress, is_no_wider_than_the_terminal) {
     EXPECT_EQ(err.str(), "\r\x1b[Kone?li...");
 }
 
-TEST_F(progress, is_a_plain_line_now_and_then_elsewhere) {
+TEST_F(progress, is_an_occasional_plain_line_without_a_terminal) {
     const surroundings a = around(false);
     {
         progress_line line(a);
@@ -72,7 +72,7 @@ TEST_F(progress, is_a_plain_line_now_and_then_elsewhere) {
     EXPECT_EQ(err.str(), "task 10\ntask 20\n");
 }
 
-TEST_F(progress, that_is_quick_says_nothing_elsewhere) {
+TEST_F(progress, of_a_short_operation_is_not_shown_without_a_terminal) {
     const surroundings a = around(false);
     { progress_line(a).show("all of it"); }
     EXPECT_EQ(err.str(), "");

@@ -1,4 +1,4 @@
-// What a command line means, and what is said where it means nothing.
+// The meaning of command lines, and the errors of invalid ones.
 
 #include "command_line.hpp"
 
@@ -30,7 +30,7 @@ TEST_F(command_line, a_line_that_is_not_understood_does_nothing) {
     EXPECT_EQ(out.str(), "");
 }
 
-TEST_F(command_line, nothing_said_is_answered_with_help) {
+TEST_F(command_line, without_a_command_help_is_shown) {
     EXPECT_EQ(run({}), 0);
     EXPECT_THAT(out.str(), HasSubstr("reaper"));
     out.str("");
@@ -41,7 +41,7 @@ TEST_F(command_line, nothing_said_is_answered_with_help) {
     EXPECT_TRUE(requests.empty());
 }
 
-TEST_F(command_line, what_is_misspelt_is_named_with_the_nearest) {
+TEST_F(command_line, a_misspelt_word_is_shown_with_the_nearest) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> lines{
         {{"acount", "list"}, "unknown command 'acount'; did you mean 'account'? (callsign --help)"},
         {{"account", "crate", "x"},
@@ -64,15 +64,16 @@ TEST_F(command_line, what_is_misspelt_is_named_with_the_nearest) {
     }
     err.str("");
     EXPECT_EQ(run({"acc\x1b[2Junt"}), 2);
-    EXPECT_THAT(err.str(), Not(HasSubstr("\x1b"))) << "it is shown as it is";
+    EXPECT_THAT(err.str(), Not(HasSubstr("\x1b"))) << "control characters are escaped";
     EXPECT_EQ(out.str(), "");
 }
 
-TEST_F(command_line, asks_only_where_the_question_is_seen) {
+TEST_F(command_line, asks_for_confirmation_only_on_a_terminal) {
     terminal = true;
     answer(R"({"accountId":"7","name":"desk","prefix":"DESK","seq":312,"state":"active"})");
     in.str("");
-    EXPECT_EQ(run({"account", "delete", "desk"}), 1) << "the end of the input is no yes";
+    EXPECT_EQ(run({"account", "delete", "desk"}), 1)
+        << "the end of the input is not a confirmation";
     EXPECT_THAT(err.str(), HasSubstr("Delete account 'desk' and all its tasks (312 changes)?"));
     EXPECT_THAT(err.str(), HasSubstr("[y/N]"));
     EXPECT_THAT(err.str(), HasSubstr("nothing was changed"));
@@ -87,12 +88,13 @@ TEST_F(command_line, asks_only_where_the_question_is_seen) {
     err.str("");
     in.clear();
     in.str("y\n");
-    EXPECT_EQ(run({"repair-clock", "--data-dir", data_dir.string()}), 2) << "nobody sees it";
+    EXPECT_EQ(run({"repair-clock", "--data-dir", data_dir.string()}), 2)
+        << "the prompt would not be visible";
     EXPECT_THAT(err.str(), Not(HasSubstr("[y/N]")));
-    EXPECT_THAT(err.str(), HasSubstr("say --yes"));
+    EXPECT_THAT(err.str(), HasSubstr("use --yes"));
 }
 
-TEST_F(command_line, has_colours_on_a_terminal_alone) {
+TEST_F(command_line, has_colours_on_a_terminal_only) {
     const std::string red = "\x1b[31m";
     run({"acount"});
     EXPECT_THAT(err.str(), Not(HasSubstr("\x1b")));
@@ -111,7 +113,7 @@ TEST_F(command_line, has_colours_on_a_terminal_alone) {
     environment["NO_COLOR"] = "";
     err.str("");
     run({"acount"});
-    EXPECT_THAT(err.str(), HasSubstr(red)) << "an empty one counts as none";
+    EXPECT_THAT(err.str(), HasSubstr(red)) << "an empty variable counts as unset";
 }
 
 TEST_F(command_line, help_and_version) {
@@ -126,8 +128,8 @@ TEST_F(command_line, help_and_version) {
     EXPECT_EQ(err.str(), "");
 }
 
-// Commands whose effect nobody can take back. Without a terminal they need --yes.
-TEST_F(command_line, what_cannot_be_undone_asks_first) {
+// Commands with irreversible effects. Without a terminal they need --yes.
+TEST_F(command_line, irreversible_commands_ask_for_confirmation) {
     const std::string secret = (data_dir / "secret").string();
     std::ofstream(secret) << "hush\n";
     const std::vector<std::vector<std::string>> commands{
@@ -147,7 +149,7 @@ TEST_F(command_line, what_cannot_be_undone_asks_first) {
         err.str("");
         requests.clear();
         EXPECT_EQ(run(command), 2) << shown;
-        EXPECT_THAT(err.str(), HasSubstr(": say --yes")) << shown;
+        EXPECT_THAT(err.str(), HasSubstr(": use --yes")) << shown;
         for (const std::string& sent : requests) EXPECT_THAT(sent, StartsWith("GET ")) << shown;
     }
 }

@@ -12,8 +12,8 @@ std::string task(const std::string& uuid, const std::string& more = "") {
     return R"({"uuid":")" + uuid + R"(","description":"Say it")" + more + "}";
 }
 
-// Of an export with this one task, but for its description and the status it has if none is given;
-// fails the test if it has faults.
+// The attributes of an export with this one task, without its description and a default status;
+// fails the test if the export has errors.
 attributes read_one(const std::string& more) {
     const auto read = read_taskwarrior_export("[" + task(a, more) + "]");
     EXPECT_EQ(read.faults, std::vector<std::string>{});
@@ -37,8 +37,8 @@ TEST(taskwarrior_export, dates_of_its_own_become_seconds) {
     }
 }
 
-// Stored as text, a user's date is one of 1970 in Taskwarrior's reports.
-TEST(taskwarrior_export, what_has_the_form_of_a_date_is_one_unless_the_attribute_is_text) {
+// Stored as text, a date of a user-defined attribute is shown by Taskwarrior as one of 1970.
+TEST(taskwarrior_export, a_value_in_the_form_of_a_date_is_one_unless_the_attribute_is_text) {
     EXPECT_EQ(read_one(R"(,"reviewed":"20261120T124800Z","note":"20261120","when":"2026-11-20",
                            "old":"19700101T000001Z","project":"20261120T124800Z")"),
               (attributes{{"note", "20261120"},
@@ -48,7 +48,7 @@ TEST(taskwarrior_export, what_has_the_form_of_a_date_is_one_unless_the_attribute
                           {"when", "2026-11-20"}}));
 }
 
-// As Taskwarrior's own import takes them, and other programs write them.
+// Taskwarrior's own import accepts this form, and other programs write it.
 TEST(taskwarrior_export, instants_may_be_seconds) {
     for (const char* seconds : {"1795178880", "1795178880.0", "\"1795178880\""}) {
         EXPECT_EQ(read_one(std::string(",\"due\":") + seconds),
@@ -59,8 +59,8 @@ TEST(taskwarrior_export, instants_may_be_seconds) {
     }
 }
 
-// One such value, and no device exports anything any more.
-TEST(taskwarrior_export, what_taskwarrior_could_not_export_is_a_fault) {
+// With one such value, no device can export any task.
+TEST(taskwarrior_export, a_value_that_taskwarrior_cannot_export_is_an_error) {
     for (const char* more :
          {R"(,"due":"19700102T000000Z")", R"(,"entry":"19630101T000000Z")", R"(,"due":5)",
           R"(,"due":1795178880.5)", R"(,"status":"foo")", R"(,"note":"a\u0000b")",
@@ -126,7 +126,7 @@ TEST(taskwarrior_export, everything_else_is_kept_as_text) {
                           {"status", "recurring"}}));
 }
 
-TEST(taskwarrior_export, waiting_is_no_status_any_more) {
+TEST(taskwarrior_export, the_status_waiting_is_replaced) {
     EXPECT_EQ(read_one(R"(,"status":"waiting","wait":"20261120T124800Z")"),
               (attributes{{"status", "pending"}, {"wait", "1795178880"}}));
     EXPECT_EQ(read_one(R"(,"status":"deleted")"), (attributes{{"status", "deleted"}}));
@@ -139,7 +139,7 @@ TEST(taskwarrior_export, numbers_become_text) {
             {"count", "12"}, {"estimate", "2.5"}, {"imask", "0"}, {"less", "-1"}, {"whole", "3"}}));
 }
 
-TEST(taskwarrior_export, what_is_not_the_tasks_is_left_out) {
+TEST(taskwarrior_export, derived_attributes_are_dropped) {
     const auto read =
         read_taskwarrior_export("[" + task(a, R"(,"id":7,"urgency":8.2)") + "," + task(b) + "]");
     EXPECT_EQ(read.faults.size(), 0u);
@@ -172,7 +172,7 @@ TEST(taskwarrior_export, older_exports_have_a_task_a_line) {
     }
 }
 
-TEST(taskwarrior_export, every_fault_is_listed_with_its_place) {
+TEST(taskwarrior_export, every_error_is_listed_with_its_position) {
     const auto read = read_taskwarrior_export(
         "[" + task(a) + R"(, {"description":"x"}, 7, {"uuid":"x","description":"x"}, )" + task(a) +
         "," + task(b, R"(,"due":"tomorrow","tags":[1],"depends":["SYN-1"],"annotations":[{}],

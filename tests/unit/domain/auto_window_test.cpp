@@ -1,5 +1,5 @@
-// Goal: the window follows what retries show, within its bounds, and moves only by its rules.
-// Method: examples of each rule, then drawn inputs that must keep all of them.
+// Goal: the window follows observed retries, within its limits, and changes only by its rules.
+// Method: examples of each rule, then random inputs that must satisfy all of them.
 
 #include <callsign/domain/auto_window.hpp>
 
@@ -45,7 +45,7 @@ TEST(auto_window, stays_the_fallback_while_there_are_too_few_samples) {
     EXPECT_EQ(choose_window(narrow, {}).window, 20min);
 }
 
-TEST(auto_window, forgets_what_it_knew_only_when_half_of_it_is_gone) {
+TEST(auto_window, falls_back_only_when_half_of_its_samples_have_decayed) {
     const window_inputs some{60, 3h, 4h + 30min, 2h, true};
     EXPECT_EQ(choose_window(usual, some).window, 4h + 30min);
     window_inputs never = some;
@@ -55,7 +55,7 @@ TEST(auto_window, forgets_what_it_knew_only_when_half_of_it_is_gone) {
     few.samples = 49;
     const auto c = choose_window(usual, few);
     EXPECT_EQ(c.reason, window_reason::few_samples);
-    EXPECT_EQ(c.window, 2h + 15min);  // on its way to the fallback
+    EXPECT_EQ(c.window, 2h + 15min);  // between the former window and the fallback
 }
 
 TEST(auto_window, lengthens_at_once_and_by_what_is_needed) {
@@ -86,21 +86,21 @@ TEST(auto_window, small_differences_are_let_be) {
         EXPECT_EQ(c.reason, window_reason::kept_close);
         EXPECT_FALSE(c.changed);
     }
-    // So that a quantile between two buckets moves nothing.
+    // A quantile that alternates between two adjacent buckets must not change the window.
     EXPECT_GT(usual.hysteresis, 0.0906);
 }
 
-TEST(auto_window, keeps_its_bounds) {
+TEST(auto_window, keeps_its_limits) {
     EXPECT_EQ(choose(1s, 2min).window, 1min);
     EXPECT_EQ(choose(1s, 2min).reason, window_reason::at_floor);
     EXPECT_EQ(choose(24h * 7, 2min).window, 6h);
     EXPECT_EQ(choose(24h * 7, 2min).reason, window_reason::at_ceiling);
-    // New ones hold at once, whatever was before and however long ago.
+    // Changed limits apply at once, regardless of the former window and its age.
     EXPECT_EQ(choose(24h, 12h, 0ms).window, 6h);
     EXPECT_EQ(choose(1s, 1s, 0ms).window, 1min);
 }
 
-TEST(auto_window, windows_are_what_people_would_say) {
+TEST(auto_window, windows_are_round_durations) {
     EXPECT_EQ(rounded_up(1ms), 10ms);
     EXPECT_EQ(rounded_up(100ms), 100ms);
     EXPECT_EQ(rounded_up(1234ms), 1300ms);
@@ -131,14 +131,14 @@ RC_GTEST_PROP(auto_window, moves_only_by_its_rules, ()) {
     if (in.before == 0ms) return;
     RC_ASSERT(c.changed == (c.window != in.before));
     const auto before = std::clamp(in.before, o.window_min, o.window_max);
-    // Not longer than it wants, unless it was; never away from what it wants.
+    // The window is never longer than wanted, unless it was before, and never moves away from it.
     RC_ASSERT(c.window <= std::max(before, c.wanted));
     RC_ASSERT(c.window >= std::min(before, c.wanted));
     if (c.window < before) {
         RC_ASSERT(in.held >= o.shorten_after);
         RC_ASSERT(c.window >= before / 2);
     }
-    // Chosen again at once, it stays.
+    // Chosen again at the same instant, the window stays.
     window_inputs again = in;
     again.before = c.window;
     again.held = c.changed ? 0ms : in.held;

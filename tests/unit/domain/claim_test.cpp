@@ -22,7 +22,7 @@ TEST(claim, a_command_counts_on_its_account) {
     EXPECT_EQ(claim_of(with<add_version>(of_seven)).who, payer(account_id{7}));
 }
 
-TEST(claim, all_strangers_are_one) {
+TEST(claim, all_anonymous_clients_are_one) {
     add_sealed_version unknown;
     unknown.may_register = true;
     EXPECT_EQ(claim_of(unknown).who, payer::strangers());
@@ -31,7 +31,7 @@ TEST(claim, all_strangers_are_one) {
     EXPECT_EQ(claim_of(unknown).who, payer(account_id{7}));
 }
 
-TEST(claim, operators_and_the_house_are_nobodys_neighbours) {
+TEST(claim, operators_and_the_system_share_with_no_account) {
     EXPECT_EQ(claim_of(create_account{}).who, payer::operators());
     EXPECT_EQ(claim_of(import_sealed_version{}).who, payer::operators());
     EXPECT_EQ(claim_of(revoke_token{}).who, payer::operators());
@@ -39,7 +39,7 @@ TEST(claim, operators_and_the_house_are_nobodys_neighbours) {
     EXPECT_TRUE(claim_of(forget_settled{}).who.is_house());
 }
 
-// Each says what makes it heavy: the same command with more of it weighs more, by about as much.
+// Cost is proportional to size: a command with more content weighs more, by about as much.
 TEST(claim, a_command_weighs_what_it_carries) {
     const std::string much(100'000, 'x');
     const auto weighs = [](const command& c) { return claim_of_any(c).price.weight(); };
@@ -75,7 +75,7 @@ TEST(claim, a_command_weighs_what_it_carries) {
     edit_task edit;
     edit.changes.resize(100);
     EXPECT_GE(grown(edit_task{}, edit), 400'000u);
-    // Each ref is looked up, and of an edit each is a change besides.
+    // Each ref is a look-up, and in an edit also a change.
     edit_task refs;
     refs.depends.emplace(100);
     EXPECT_EQ(claim_of(refs).price.rows, 100u);

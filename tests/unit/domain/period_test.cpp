@@ -1,4 +1,4 @@
-// In which period an instant lies: the calendar of a place, not of UTC.
+// The period of an instant, by the calendar of a time zone, not of UTC.
 
 #include <callsign/domain/period.hpp>
 
@@ -22,7 +22,7 @@ TEST(period, is_a_day_a_month_or_a_year_of_a_place) {
     EXPECT_EQ(period_of(at, reset_policy::yearly, "Europe/Berlin"), "2027");
 }
 
-// The first and the last to see a day: 25 hours apart.
+// The first and the last time zone to begin a day: 25 hours apart.
 TEST(period, the_same_moment_lies_in_three_days) {
     const char* const at = "2026-11-20T10:30:00Z";
     EXPECT_EQ(day(at, "Pacific/Kiritimati"), "20261121");
@@ -30,7 +30,7 @@ TEST(period, the_same_moment_lies_in_three_days) {
     EXPECT_EQ(day(at, "Pacific/Pago_Pago"), "20261119");
 }
 
-TEST(period, days_of_23_and_25_hours_begin_at_midnight_there) {
+TEST(period, days_of_23_and_25_hours_begin_at_local_midnight) {
     EXPECT_EQ(day("2026-03-28T22:59:59.999Z", "Europe/Berlin"), "20260328");
     EXPECT_EQ(day("2026-03-28T23:00:00Z", "Europe/Berlin"), "20260329");
     EXPECT_EQ(day("2026-03-29T21:59:59.999Z", "Europe/Berlin"), "20260329");
@@ -48,7 +48,7 @@ TEST(period, leap_days_are_days) {
 }
 
 // Samoa had no 30 December 2011.
-TEST(period, a_day_that_a_place_left_out_is_nobodys) {
+TEST(period, a_day_that_a_time_zone_skipped_holds_no_instant) {
     EXPECT_EQ(day("2011-12-30T09:59:59Z", "Pacific/Apia"), "20111229");
     EXPECT_EQ(day("2011-12-30T10:00:00Z", "Pacific/Apia"), "20111231");
 }

@@ -1,4 +1,4 @@
-// Operations carried out on a copy of all tasks.
+// Operations applied to a copy of all tasks.
 
 #include "support/carry_out.hpp"
 
@@ -11,7 +11,7 @@
 namespace callsign {
 namespace {
 
-// The same, operation by operation.
+// The same result, operation by operation.
 TEST(replay, comes_to_what_each_operation_by_itself_comes_to) {
     std::mt19937 chance(1);
     const auto id = [](unsigned n) { return make_uuid_v7({}, 1, n); };

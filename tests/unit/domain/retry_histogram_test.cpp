@@ -1,5 +1,5 @@
-// Goal: what the histogram says of durations is what they say themselves, to within a bucket.
-// Method: drawn durations, beside the exact quantile of their sorted list.
+// Goal: the histogram's quantiles equal those of the durations, to within a bucket. Method: random
+// durations, compared with the exact quantile of their sorted list.
 
 #include <callsign/domain/retry_histogram.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-// Evenly over the orders of magnitude, and beyond both ends.
+// Uniform over the orders of magnitude, and beyond both ends.
 rc::Gen<std::vector<milliseconds>> some_durations() {
     const auto one = rc::gen::map(rc::gen::inRange(-1000, 31'000), [](int millis_of_doublings) {
         return milliseconds{std::llround(std::exp2(millis_of_doublings / 1000.0))};
@@ -74,7 +74,7 @@ RC_GTEST_PROP(retry_histogram, a_quantile_is_within_its_bucket_of_the_exact_one,
               static_cast<double>(exact.count()) * (1 + retry_histogram::error_max));
 }
 
-// Equal parts of a weight say what one of it does: decayed samples have any weight.
+// Quantiles are the same for any weight of the samples: decayed samples have any weight.
 RC_GTEST_PROP(retry_histogram, quantiles_do_not_depend_on_the_unit_of_weight, ()) {
     const auto all = *some_durations();
     const double weight = std::exp2(*rc::gen::inRange(-100, 100));
@@ -86,7 +86,7 @@ RC_GTEST_PROP(retry_histogram, quantiles_do_not_depend_on_the_unit_of_weight, ()
     for (const double q : {0.5, 0.9, 0.99}) RC_ASSERT(one.quantile(q) == other.quantile(q));
 }
 
-RC_GTEST_PROP(retry_histogram, two_beside_each_other_are_one_of_both, ()) {
+RC_GTEST_PROP(retry_histogram, two_added_together_equal_one_of_both, ()) {
     const auto first = *some_durations(), second = *some_durations();
     retry_histogram one, other, both;
     for (const milliseconds d : first) one.add(d), both.add(d);
@@ -117,7 +117,7 @@ TEST(retry_histogram, halving_is_exact_in_any_steps) {
     EXPECT_EQ(at_once, in_steps);
 }
 
-TEST(retry_histogram, what_add_would_not_have_made_is_refused) {
+TEST(retry_histogram, a_record_that_add_could_not_have_made_is_rejected) {
     retry_histogram h;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     EXPECT_FALSE(h.set(retry_histogram::buckets, 1));
@@ -130,7 +130,7 @@ TEST(retry_histogram, what_add_would_not_have_made_is_refused) {
     EXPECT_EQ(h.weight(5), 0.25);
 }
 
-// Whatever is added, sums stay numbers.
+// Sums stay finite for any samples.
 TEST(retry_histogram, weights_do_not_overflow) {
     retry_histogram h;
     for (int i = 0; i < 10; ++i) {

@@ -1,5 +1,5 @@
-// Goal: samples count for what they should, whatever time passes in whatever steps, and no account
-// has more than its say. Method: examples, and drawn histories told in two ways.
+// Goal: samples decay by elapsed time alone, in any steps, and no account has more than its share
+// of the result. Method: examples, and random histories applied in two ways.
 
 #include <callsign/domain/retry_times.hpp>
 
@@ -43,7 +43,7 @@ TEST(retry_times, a_sample_counts_for_half_after_a_half_life) {
     EXPECT_DOUBLE_EQ(t.samples(), 0.375);
 }
 
-RC_GTEST_PROP(retry_times, how_often_time_is_told_to_pass_makes_no_difference, ()) {
+RC_GTEST_PROP(retry_times, the_number_of_steps_makes_no_difference, ()) {
     retry_times in_one(1h), in_many(1h);
     const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 200'000'000));
     for (const int n : steps) {
@@ -78,8 +78,8 @@ TEST(retry_times, centuries_and_crowds_leave_numbers) {
     EXPECT_TRUE(std::isfinite(t.fair(100).samples()));
 }
 
-// The largest record that is sound stays sound, whatever is added to it.
-TEST(retry_times, a_record_at_its_bounds_stays_sound) {
+// The largest sound record stays sound, whatever is added to it.
+TEST(retry_times, a_record_at_its_limits_stays_sound) {
     constexpr double most = retry_histogram::weight_max;
     retry_record r;
     r.observed_ms = r.failed = r.late = most;
@@ -97,7 +97,7 @@ TEST(retry_times, a_record_at_its_bounds_stays_sound) {
     }
 }
 
-RC_GTEST_PROP(retry_times, what_is_kept_and_put_back_goes_on_as_if_nothing_was, ()) {
+RC_GTEST_PROP(retry_times, a_restored_record_continues_unchanged, ()) {
     retry_times through(1h);
     auto restarted = through;
     const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 50'000'000));
@@ -112,7 +112,7 @@ RC_GTEST_PROP(retry_times, what_is_kept_and_put_back_goes_on_as_if_nothing_was, 
     RC_ASSERT(through.record() == restarted.record());
 }
 
-RC_GTEST_PROP(retry_times, two_beside_each_other_are_one_of_both, ()) {
+RC_GTEST_PROP(retry_times, two_added_together_equal_one_of_both, ()) {
     retry_times one(1h), other(1h), both(1h);
     const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 50'000'000));
     for (const int n : steps) {
@@ -121,7 +121,7 @@ RC_GTEST_PROP(retry_times, two_beside_each_other_are_one_of_both, ()) {
             t->failed(1);
         }
         for (retry_times* t : {&one, &both}) t->pass(milliseconds{n});
-        // The same time, told to each; it is observed once.
+        // The same time passes for both; only one counts it as observed.
         other.pass(milliseconds{n});
         auto record = other.record();
         record.observed_ms = 0;
@@ -134,7 +134,7 @@ RC_GTEST_PROP(retry_times, two_beside_each_other_are_one_of_both, ()) {
     expect_close(one, both);
 }
 
-TEST(retry_times, another_half_life_changes_what_is_to_come_alone) {
+TEST(retry_times, another_half_life_applies_to_the_future_only) {
     retry_times t(1h);
     t.saw(0, 1s, slot_state::failed);
     t.failed(8);
@@ -153,8 +153,8 @@ TEST(retry_times, another_half_life_changes_what_is_to_come_alone) {
     EXPECT_TRUE(t.record().derived);
 }
 
-// One account that retries all the time, be it fast or after days, beside nine that do not.
-TEST(retry_times, one_account_does_not_say_what_all_do) {
+// One account that retries constantly, after milliseconds or after days, beside nine usual ones.
+TEST(retry_times, one_account_does_not_determine_the_result) {
     constexpr double part_max = 100;
     retry_times quiet(week);
     for (std::size_t part = 1; part <= 9; ++part) {
@@ -167,7 +167,7 @@ TEST(retry_times, one_account_does_not_say_what_all_do) {
         const auto all = t.fair(part_max);
         EXPECT_DOUBLE_EQ(all.samples(), 10 * part_max);
         EXPECT_DOUBLE_EQ(all.longer_than(1h) + (loud < 1s ? part_max : 0), part_max);
-        // Fast retries cannot shorten it at all.
+        // Fast retries cannot shorten the window at all.
         EXPECT_GE(*all.quantile(0.99), usual);
     }
 }
@@ -180,8 +180,8 @@ TEST(retry_times, accounts_are_dealt_into_parts) {
 
 TEST(retry_times, what_another_window_would_have_done) {
     retry_times t(24h * 36'500);
-    // In 1000 seconds: four slots whose clients came back, two of them late, and one that nobody
-    // came back for. A replay was never in danger.
+    // In 1000 seconds: four slots whose clients retried, two of them late, and one without a retry.
+    // The replay was never at risk.
     t.saw(0, 20s, slot_state::pending);
     t.saw(0, 80s, slot_state::pending);
     t.saw(0, 320s, slot_state::failed);
@@ -194,7 +194,7 @@ TEST(retry_times, what_another_window_would_have_done) {
     EXPECT_NEAR(t.with(100s).failed, 2, 1e-6);
     EXPECT_NEAR(t.with(1h).failed, 0, 1e-6);
     EXPECT_NEAR(t.with(10s).pending, 5 * 10 / 1000.0, 1e-6);
-    // As long as each was waited for, to within the histogram's error.
+    // Each counts for as long as it was pending, to within the histogram's error.
     const double exact = (20 + 80 + 3 * 100) / 1000.0;
     EXPECT_GE(t.with(100s).pending, exact - 1e-6);
     EXPECT_LE(t.with(100s).pending, exact * (1 + retry_histogram::error_max));

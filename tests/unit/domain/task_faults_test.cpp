@@ -1,5 +1,5 @@
-// What Taskwarrior 3 cannot export, as seen with it: each of these breaks `task export` of all
-// tasks, or comes out as another value.
+// Values that Taskwarrior 3 cannot export, as observed: each of them breaks `task export` of all
+// tasks, or is exported as another value.
 
 #include <callsign/domain/task_faults.hpp>
 

@@ -1,4 +1,4 @@
-// Which tasks a list is of. That this is what Taskwarrior means: tests/system/lists_test.cpp.
+// The tasks of a list. tests/system/lists_test.cpp compares them with Taskwarrior's.
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/task_filter.hpp>
@@ -32,11 +32,11 @@ bool is(virtual_tag tag, attributes all) {
     return matches(f, of(std::move(all)), now);
 }
 
-TEST(task_filter, is_of_pending_tasks_when_it_says_nothing) {
+TEST(task_filter, selects_pending_tasks_by_default) {
     const task_filter all;
     EXPECT_TRUE(matches(all, of({{"status", "pending"}}), now));
-    EXPECT_TRUE(matches(all, of({}), now)) << "Taskwarrior takes it for pending";
-    EXPECT_TRUE(matches(all, of({{"status", "waiting"}}), now)) << "an old word for it";
+    EXPECT_TRUE(matches(all, of({}), now)) << "Taskwarrior treats it as pending";
+    EXPECT_TRUE(matches(all, of({{"status", "waiting"}}), now)) << "a former name of that status";
     EXPECT_FALSE(matches(all, of({{"status", "recurring"}}), now));
     EXPECT_FALSE(matches(all, of({{"status", "completed"}}), now));
     EXPECT_FALSE(matches(all, of({{"status", "deleted"}}), now));
@@ -66,7 +66,7 @@ TEST(task_filter, a_project_has_its_children_and_no_namesakes) {
     EXPECT_FALSE(matches(f, of({}), now));
 }
 
-TEST(task_filter, all_tags_are_there_and_none_of_the_others) {
+TEST(task_filter, all_tags_must_be_present_and_none_of_the_excluded) {
     task_filter f;
     f.tags = {"a", "b"};
     f.not_tags = {"c", "d"};
@@ -132,7 +132,7 @@ TEST(task_filter, virtual_tags_mean_what_taskwarrior_means) {
     }
 }
 
-TEST(task_filter, links_are_looked_at_by_themselves) {
+TEST(task_filter, links_are_evaluated_separately) {
     task_filter f;
     EXPECT_FALSE(f.needs_links());
     f.is = {virtual_tag::unblocked, virtual_tag::blocking};
@@ -148,7 +148,7 @@ TEST(task_filter, links_are_looked_at_by_themselves) {
     EXPECT_FALSE(matches(f, task_links{}));
 }
 
-TEST(task_filter, its_words_are_read_back) {
+TEST(task_filter, its_keywords_are_read_back) {
     for (const char* word : {"pending", "completed", "deleted", "recurring"}) {
         EXPECT_EQ(to_string(*parse_task_status(word)), word);
     }

@@ -1,4 +1,4 @@
-// The order of lists, and what tasks of one list are to each other.
+// The order of lists, and the dependencies between the tasks of a list.
 
 #include <callsign/domain/task_list.hpp>
 #include <callsign/domain/urgency.hpp>
@@ -44,7 +44,7 @@ TEST(task_list, equal_ones_stay_in_the_order_of_keys_and_those_without_come_last
     EXPECT_EQ(order_of({wanted(1, 0), wanted(2, 0)}, {task_sort::key, true}), (numbers{2, 1}));
 }
 
-TEST(task_list, a_task_is_blocked_by_open_ones_alone) {
+TEST(task_list, a_task_is_blocked_by_pending_ones_only) {
     scanned_task over = wanted(3, 0);
     over.is_open = false;
     scanned_task not_wanted = wanted(4, 0);
@@ -52,11 +52,11 @@ TEST(task_list, a_task_is_blocked_by_open_ones_alone) {
     scanned_task closed_needs = wanted(6, 0, {id(1)});
     closed_needs.is_open = false;
     const std::vector<scanned_task> all{
-        wanted(1, 0, {id(3)}),  // what it needs is done
-        wanted(2, 0, {id(4)}),  // is not in the list, and open
+        wanted(1, 0, {id(3)}),  // depends on a closed task
+        wanted(2, 0, {id(4)}),  // not in the list, and pending
         over,
         not_wanted,
-        wanted(5, 0, {id(99)}),  // not there
+        wanted(5, 0, {id(99)}),  // depends on a task that does not exist
         closed_needs,
     };
     task_filter f;
@@ -65,7 +65,7 @@ TEST(task_list, a_task_is_blocked_by_open_ones_alone) {
     f.is = {virtual_tag::unblocked};
     EXPECT_EQ(order_of(all, {}, f), (numbers{1, 3, 5, 6}));
     f.is = {virtual_tag::blocking};
-    EXPECT_EQ(order_of(all, {}, f), numbers{}) << "4 is not wanted";
+    EXPECT_EQ(order_of(all, {}, f), numbers{}) << "4 does not match the filter";
     std::vector<scanned_task> again = all;
     again[3].is_wanted = true;
     EXPECT_EQ(order_of(again, {}, f), numbers{4});

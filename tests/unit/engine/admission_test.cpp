@@ -1,6 +1,6 @@
-// Who gets on, and who does not: commands, questions and long work of several accounts beside each
-// other. Network, writer, readers and the thread for long work are io_contexts of their own, so
-// that a test decides who runs when. Whatever a test does, in the end every share has come back.
+// Admission and order of commands, queries and long work of several accounts. Network, writer,
+// readers and the thread for long work are separate io_contexts, so that a test chooses the order
+// of execution. At the end of each test every share must have been released.
 
 #include "engine_by_turns.hpp"
 #include "support/faulty_store.hpp"
@@ -24,7 +24,7 @@ struct admission_probe final : engine_probe {
 
 class admission : public engine_by_turns {
   protected:
-    // `offload` none: aside_.
+    // Without `offload`: aside_.
     void build(engine_options options = {}, std::size_t readers = 2,
                boost::asio::any_io_executor offload = {}) {
         if (!offload) offload = aside_.get_executor();
@@ -50,12 +50,12 @@ class admission : public engine_by_turns {
         co_return 1;
     }
     later<int> ask(account_id who) { return start(one(engine_->ask(find_head{who}))); }
-    // It looks at much.
+    // A long query: it reads many rows.
     later<int> ask_long(account_id who) {
         return start(one(engine_->ask(list_tokens{account_ref(who), {}})));
     }
     later<int> ask_as_stranger() { return start(one(engine_->ask(find_device{}))); }
-    // `what` happens where it is answered.
+    // `what` runs while the query is answered.
     void ask_and(const std::function<bool(std::size_t)>& what) {
         start(one(engine_->ask(find_sealed_snapshot{loud_, what})), true);
     }
@@ -83,8 +83,8 @@ class admission : public engine_by_turns {
 TEST_F(admission, a_quiet_accounts_command_is_in_the_next_batch) {
     build({.batch_bytes_max = 300'000});
     for (int n = 0; n < 40; ++n) create(loud_, "l" + std::to_string(n), 100'000);
-    run_batch();  // reserves them all
-    run_batch();  // and makes the first tasks
+    run_batch();  // reserves all of them
+    run_batch();  // fulfils the first ones
     const auto made = create(quiet_, "q");
     EXPECT_FALSE(*made);
     run_batch();
@@ -107,7 +107,7 @@ TEST_F(admission, a_heavy_command_is_a_batch_by_itself) {
     EXPECT_TRUE(*heavy);
 }
 
-TEST_F(admission, a_batch_is_bounded_by_operations) {
+TEST_F(admission, a_batch_is_limited_by_operations) {
     build({.batch_operations_max = 10});
     std::vector<later<add_version::answer>> all;
     for (int n = 0; n < 4; ++n) {
@@ -123,8 +123,8 @@ TEST_F(admission, a_batch_is_bounded_by_operations) {
     EXPECT_TRUE(*all[3]);
 }
 
-// The sweep knows who is being worked on when it is asked for: what comes later is applied later.
-TEST_F(admission, a_sweep_is_overtaken_by_nobody) {
+// A sweep knows the creations in progress when it was submitted: later ones are applied after it.
+TEST_F(admission, no_command_overtakes_a_sweep) {
     build({.batch_commands_max = 1});
     for (int n = 0; n < 3; ++n) create(loud_, "l" + std::to_string(n));
     const auto swept = start(engine_->reconcile({}, 100, 1min));
@@ -136,7 +136,7 @@ TEST_F(admission, a_sweep_is_overtaken_by_nobody) {
     EXPECT_TRUE(*after);
 }
 
-TEST_F(admission, strangers_together_have_one_share) {
+TEST_F(admission, anonymous_clients_have_one_share) {
     build({.queue_depth_max = 10, .account_depth_max = 2});
     const auto add = [&](std::uint8_t client) {
         add_sealed_version c;
@@ -149,7 +149,7 @@ TEST_F(admission, strangers_together_have_one_share) {
     const auto second = add(2);
     const auto third = add(3);
     EXPECT_TRUE(is_overloaded(third));
-    EXPECT_TRUE(is_overloaded(ask_as_stranger())) << "questions count with commands";
+    EXPECT_TRUE(is_overloaded(ask_as_stranger())) << "queries count with commands";
     EXPECT_EQ(probe_.turned[engine_probe::lacking::account_depth], 2);
     const auto neighbour = create(quiet_, "k");
     EXPECT_FALSE(is_overloaded(neighbour));
@@ -159,21 +159,21 @@ TEST_F(admission, strangers_together_have_one_share) {
     EXPECT_TRUE((*neighbour)->has_value());
 }
 
-// ---- questions ----
+// ---- queries ----
 
-TEST_F(admission, a_short_question_does_not_wait_for_long_ones) {
+TEST_F(admission, a_short_query_does_not_wait_for_long_ones) {
     build();
     std::vector<later<int>> longs;
     for (int n = 0; n < 64; ++n) longs.push_back(ask_long(loud_));
     const auto quick = ask(quiet_);
     run_reader();
     run_reader();
-    EXPECT_TRUE(*quick) << "with two readers, one has a long question and one is free";
+    EXPECT_TRUE(*quick) << "with two readers, one has a long query and one is free";
     settle();
     for (const auto& l : longs) EXPECT_EQ((*l)->value(), 1);
 }
 
-TEST_F(admission, long_questions_have_a_transaction_each) {
+TEST_F(admission, long_queries_have_a_transaction_each) {
     build();
     const auto before = store_.reads_begun();
     for (int n = 0; n < 3; ++n) ask_long(loud_);
@@ -181,7 +181,7 @@ TEST_F(admission, long_questions_have_a_transaction_each) {
     EXPECT_EQ(store_.reads_begun() - before, 3u);
 }
 
-TEST_F(admission, an_account_has_its_part_of_the_readers) {
+TEST_F(admission, an_account_has_its_share_of_the_readers) {
     build({.account_readers_max = 1}, 4);
     std::vector<later<int>> loud;
     for (int n = 0; n < 10; ++n) loud.push_back(ask_long(loud_));
@@ -195,7 +195,7 @@ TEST_F(admission, an_account_has_its_part_of_the_readers) {
     EXPECT_TRUE(*loud[9]);
 }
 
-TEST_F(admission, with_one_reader_long_and_short_questions_take_turns) {
+TEST_F(admission, with_one_reader_long_and_short_queries_take_turns) {
     build({}, 1);
     for (int n = 0; n < 10; ++n) ask_long(loud_);
     const auto quick = ask(quiet_);
@@ -204,7 +204,7 @@ TEST_F(admission, with_one_reader_long_and_short_questions_take_turns) {
     EXPECT_TRUE(*quick);
 }
 
-TEST_F(admission, a_question_past_its_deadline_is_not_asked) {
+TEST_F(admission, a_query_past_its_deadline_is_not_executed) {
     build({.request_deadline = 5s});
     const auto before = store_.reads_begun();
     std::vector<later<int>> all;
@@ -213,7 +213,7 @@ TEST_F(admission, a_question_past_its_deadline_is_not_asked) {
     all.push_back(work_aside(loud_));
     clock_.advance_to_next(6s);
     settle();
-    EXPECT_EQ(store_.reads_begun() - before, 1u) << "the first was with a reader";
+    EXPECT_EQ(store_.reads_begun() - before, 1u) << "a reader had already taken the first";
     EXPECT_EQ((*all[1])->error(), errc::deadline_exceeded);
     EXPECT_EQ((*all[2])->error(), errc::deadline_exceeded);
     EXPECT_EQ((*all[4])->error(), errc::deadline_exceeded);
@@ -221,10 +221,10 @@ TEST_F(admission, a_question_past_its_deadline_is_not_asked) {
     EXPECT_EQ(engine_->queue_depth(), 0u);
 }
 
-TEST_F(admission, a_short_question_past_its_deadline_is_not_asked_either) {
+TEST_F(admission, a_short_query_past_its_deadline_is_not_executed_either) {
     build({.request_deadline = 5s}, 1);
     const auto before = store_.reads_begun();
-    const auto first = ask(loud_);  // has the only reader
+    const auto first = ask(loud_);  // occupies the only reader
     const auto second = ask(loud_);
     clock_.advance_to_next(6s);
     settle();
@@ -233,7 +233,7 @@ TEST_F(admission, a_short_question_past_its_deadline_is_not_asked_either) {
     EXPECT_EQ((*second)->error(), errc::deadline_exceeded);
 }
 
-TEST_F(admission, questions_have_a_bound) {
+TEST_F(admission, queries_have_a_limit) {
     build({.queue_depth_max = 2, .account_depth_max = 2});
     ask(loud_);
     ask(loud_);
@@ -246,7 +246,7 @@ TEST_F(admission, questions_have_a_bound) {
 
 // ---- long work ----
 
-TEST_F(admission, long_work_goes_one_at_a_time_account_by_account_and_leaves_the_readers_alone) {
+TEST_F(admission, long_work_runs_one_at_a_time_by_account_and_leaves_the_readers_free) {
     build();
     std::vector<later<int>> loud;
     for (int n = 0; n < 10; ++n) loud.push_back(work_aside(loud_));
@@ -266,7 +266,7 @@ TEST_F(admission, long_work_goes_one_at_a_time_account_by_account_and_leaves_the
     EXPECT_TRUE(*loud[9]);
 }
 
-TEST_F(admission, of_long_work_a_newcomers_is_next_in_turn) {
+TEST_F(admission, long_work_of_another_account_is_next_in_turn) {
     build();
     constexpr cost heavy{.operations = 20'000};
     std::vector<later<int>> loud;
@@ -317,20 +317,20 @@ TEST_F(admission, the_pool_frees_the_place_of_whose_work_has_ended) {
         return 2;
     }));
     await(work_aside(quiet_));
-    EXPECT_FALSE(begun) << "the first one of this account goes on";
+    EXPECT_FALSE(begun) << "the first one of this account is still running";
     may_end.set_value();
     await(second);
     EXPECT_TRUE(*slow);
     pool.join();
 }
 
-// ---- every share comes back ----
+// ---- every share is released ----
 
-TEST_F(admission, shares_come_back_on_every_path) {
+TEST_F(admission, shares_are_released_on_every_path) {
     build({.queue_bytes_max = 1000, .account_bytes_max = 900, .request_deadline = 5s});
     const auto everything_is_back = [&] {
         EXPECT_EQ(engine_->queue_depth(), 0u);
-        // All of its bytes: one that needs them all finds them.
+        // All bytes are free: a command that needs all of them is accepted.
         const auto whole = create(quiet_,
                                   "whole" + std::to_string(clock_.elapsed().count()) +
                                       std::to_string(store_.totals()->slots.committed),
@@ -341,13 +341,13 @@ TEST_F(admission, shares_come_back_on_every_path) {
     };
     everything_is_back();
 
-    // Refused for want of a share, again and again.
+    // Commands are rejected repeatedly for lack of a share.
     create(loud_, "large", 800);
     for (int n = 0; n < 50; ++n) EXPECT_TRUE(is_overloaded(create(loud_, "no", 800)));
     settle();
     everything_is_back();
 
-    // The store says no.
+    // The store rejects the commit.
     for (const auto at : {fault_point::before_reserve_commit, fault_point::before_fulfil_commit}) {
         store_.arm(at, fault_kind::refuse);
         const auto refused = create(loud_, "refused" + std::to_string(int(at)), 800);
@@ -362,7 +362,7 @@ TEST_F(admission, shares_come_back_on_every_path) {
     settle();
     everything_is_back();
 
-    // A question, or work, that throws.
+    // A query or long work throws.
     ask_and([](std::size_t) -> bool { throw std::bad_alloc(); });
     settle();
     ask_and([](std::size_t) -> bool {
@@ -373,7 +373,7 @@ TEST_F(admission, shares_come_back_on_every_path) {
     settle();
     everything_is_back();
 
-    // The end: what is queued is finished, what comes is refused.
+    // Shutdown: queued commands are completed, new ones rejected.
     create(loud_, "last", 800);
     engine_->stop();
     EXPECT_EQ((*create(loud_, "too late"))->error(), errc::shutting_down);
@@ -381,7 +381,7 @@ TEST_F(admission, shares_come_back_on_every_path) {
     EXPECT_EQ(engine_->queue_depth(), 0u);
 }
 
-TEST_F(admission, an_unknown_outcome_gives_shares_back) {
+TEST_F(admission, an_unknown_outcome_releases_shares) {
     build();
     store_.arm(fault_point::before_reserve_commit, fault_kind::unknown_durable);
     create(loud_, "k", 100);
@@ -390,11 +390,11 @@ TEST_F(admission, an_unknown_outcome_gives_shares_back) {
     EXPECT_EQ(engine_->queue_depth(), 0u);
     const auto read = ask(quiet_);
     settle();
-    EXPECT_EQ((*read)->value(), 1) << "reads go on";
+    EXPECT_EQ((*read)->value(), 1) << "queries still run";
 }
 
-// Frames that are dropped give back too, before the engine goes or after it.
-TEST_F(admission, what_is_abandoned_gives_back_and_touches_nothing) {
+// Destroyed coroutine frames release their shares too, before the engine is destroyed or after.
+TEST_F(admission, abandoned_work_releases_its_share_and_touches_nothing) {
     build();
     create(loud_, "queued", 100);
     ask_long(loud_);
@@ -402,26 +402,27 @@ TEST_F(admission, what_is_abandoned_gives_back_and_touches_nothing) {
     work_aside(loud_);
     work_aside(quiet_);
     EXPECT_EQ(engine_->queue_depth(), 5u);
-    // Those that are with a reader, or aside, go with it. Frames end on the network's executor.
+    // Work on a reader or aside is destroyed with it. Frames end on the network's executor.
     reader_.shutdown();
     aside_.shutdown();
     run(network_);
-    EXPECT_EQ(engine_->queue_depth(), 2u) << "what the engine's own queues hold";
+    EXPECT_EQ(engine_->queue_depth(), 2u) << "the engine's own queues hold these";
     engine_.reset();
     run(network_);
 }
 
-// ---- waiting for another one's outcome ----
+// ---- waiting for the outcome of a duplicate ----
 
-TEST_F(admission, who_has_lost_patience_is_not_told_any_more) {
+TEST_F(admission, a_duplicate_past_its_deadline_is_not_notified) {
     build({.request_deadline = 5s});
     const auto first = create(quiet_, "k");
     const auto second = create(quiet_, "k");
-    run_batch();  // begun: the first one will be finished
+    run_batch();  // begun: the first one will be completed
     while (clock_.advance_to_next(5s)) run(network_);
     ASSERT_TRUE(*second);
     EXPECT_TRUE(std::holds_alternative<in_progress>((*second)->value()));
-    // Its frame is gone; the first one's outcome must not look for it (AddressSanitizer does).
+    // The frame of the duplicate is gone; the outcome of the first must not refer to it (verified
+    // by AddressSanitizer).
     settle();
     EXPECT_TRUE(std::holds_alternative<receipted>((*first)->value()));
     const auto third = create(quiet_, "k");

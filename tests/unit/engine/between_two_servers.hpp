@@ -1,6 +1,5 @@
 #pragma once
-// A server with an account that lives on another one, which is a chain in memory behind a faulty
-// wire.
+// A server with a remote account, whose remote server is an in-memory chain behind a faulty wire.
 
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
@@ -35,7 +34,7 @@ class between : public ::testing::Test {
         account_ = std::get<account>(*house_->run(house_->engine().submit(std::move(c)))).id;
         house_->settle();
     }
-    // However it came to rest, the promise holds.
+    // The invariants hold at the end of every test.
     ~between() override {
         house_.reset();
         EXPECT_EQ(audit(*disk_), std::vector<std::string>{});
@@ -80,7 +79,7 @@ class between : public ::testing::Test {
     }
     remote_status status() { return *house_->outbox().status(account_); }
     void advance(milliseconds by) { house_->advance(by); }
-    // The first that there is within that time.
+    // The first error within `most`; empty if there is none.
     std::string awaited_error(milliseconds most) {
         for (milliseconds waited{0}; waited < most && status().last_error.empty(); waited += 50ms) {
             advance(50ms);
@@ -98,7 +97,7 @@ class between : public ::testing::Test {
         const auto tx = disk_->begin_write();
         return slots::find(*tx, account_, key)->state;
     }
-    // Another account, which was here first, with so many tasks, moves there.
+    // Moves another account, created locally with a number of tasks, to the remote server.
     std::vector<uuid> move_there(int tasks) {
         house_.reset();
         disk_ = make_memory_store();
@@ -129,7 +128,7 @@ class between : public ::testing::Test {
         }
     }
 
-    // It is there once, is called so here, and a retry is told the same.
+    // The task exists once on the remote server, with this key, and a retry gets the same receipt.
     void expect_made(const std::string& key, const std::string& number) {
         const auto told = create(key);
         EXPECT_EQ(told.status, 201u) << told.body;
@@ -141,7 +140,7 @@ class between : public ::testing::Test {
         ASSERT_NE(found, tasks.end());
         EXPECT_EQ(value_of(found->second, "key"), number);
     }
-    // Another replica's version.
+    // A version of another replica.
     uuid work_elsewhere(int n) {
         const uuid id = make_uuid_v7(virtual_start, 50, static_cast<std::uint64_t>(n));
         chain_.add(chain_.head(), {{operation_kind::create, id, {}, {}, {}}});

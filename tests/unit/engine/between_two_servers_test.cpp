@@ -1,5 +1,6 @@
-// What can happen between two servers: one test for each row of the table in docs/elsewhere.md, of
-// the row's name. What the client sees, what the operator sees, and that it heals.
+// Faults between two servers: one test for each row of the table in docs/remote-accounts.md, with
+// the name of the row. Each verifies what the client sees, what the operator sees, and the
+// recovery.
 
 #include "between_two_servers.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 using fate = faulty_wire::fate;
 
-// What has no row in that table.
+// Tests without a row in that table.
 class between_steps : public between {};
 
 TEST_F(between, request_lost) {
@@ -20,13 +21,13 @@ TEST_F(between, request_lost) {
     expect_made("one", "SYN-1");
 }
 
-TEST_F(between, answer_lost) {
+TEST_F(between, response_lost) {
     wire_.sends = {fate::lose_answer};
     EXPECT_EQ(create("one").status, 201u);
     expect_made("one", "SYN-1");
 }
 
-TEST_F(between, answer_cut_off) {
+TEST_F(between, response_truncated) {
     wire_.sends = {fate::broken};
     wire_.asks = {fate::none, fate::broken};
     EXPECT_EQ(create("one").status, 201u);
@@ -67,7 +68,7 @@ TEST_F(between, another_was_first) {
         if (n++ < 2) work_elsewhere(n);
     };
     EXPECT_EQ(create("one").status, 201u);
-    expect_made("one", "SYN-3");  // theirs were on the chain before it
+    expect_made("one", "SYN-3");  // the versions of another replica came first
 }
 
 TEST_F(between, untrue_conflict) {
@@ -94,7 +95,7 @@ TEST_F(between, unreachable) {
     EXPECT_EQ(status().now, remote_status::state::waiting);
     advance(10min);
     sweep();
-    EXPECT_EQ(state_of("one"), slot_state::in_flight);  // it fails nothing
+    EXPECT_EQ(state_of("one"), slot_state::in_flight);  // the slot does not fail
     wire_.is_down = false;
     advance(10s);
     EXPECT_TRUE(status().last_error.empty());
@@ -123,28 +124,28 @@ TEST_F(between, full) {
     EXPECT_EQ(create("one").status, 409u);
     advance(2min);
     sweep();
-    EXPECT_EQ(state_of("one"), slot_state::in_flight);  // without a fence nothing is failed
+    EXPECT_EQ(state_of("one"), slot_state::in_flight);  // without a fence no slot fails
     wire_.is_full = false;
     advance(10s);
     sweep();
     advance(10s);
-    // By now it is older than the window, and behind a fence: definite.
+    // The slot is now older than the window and behind a fence: its outcome is final.
     const auto answer = create("one");
     EXPECT_TRUE(answer.status == 201 || field(answer, "code") == "slot-failed") << answer.body;
 }
 
-TEST_F(between, refused) {
+TEST_F(between, rejected) {
     wire_.is_choosy = true;
     EXPECT_EQ(create("one").status, 409u);
     advance(40s);
     wire_.is_choosy = false;
-    sweep();  // behind a fence it is failed
+    sweep();  // the slot fails behind a fence
     const auto answer = create("one");
     EXPECT_EQ(answer.status, 409u);
     EXPECT_EQ(field(answer, "code"), "slot-failed");
     EXPECT_NE(answer.body.find("not-delivered"), std::string::npos);
     EXPECT_EQ(create("two").status, 201u);
-    expect_made("two", "SYN-1");  // the other has consumed nothing
+    expect_made("two", "SYN-1");  // the failed creation has taken no number
 }
 
 TEST_F(between, wrong_secret) {
@@ -156,7 +157,7 @@ TEST_F(between, wrong_secret) {
     expect_made("one", "SYN-1");
 }
 
-TEST_F(between, client_not_let_in) {
+TEST_F(between, client_rejected) {
     wire_.answer = sink_failure{sink_failure::kind::unknown_client, "Status 403.", {}};
     EXPECT_EQ(create("one").status, 409u);
     EXPECT_EQ(status().last_error, "Status 403.");
@@ -165,7 +166,7 @@ TEST_F(between, client_not_let_in) {
     expect_made("one", "SYN-1");
 }
 
-TEST_F(between, rubbish) {
+TEST_F(between, invalid_response) {
     wire_.answer = sink_failure{sink_failure::kind::unreadable, "It does not parse.", {}};
     EXPECT_EQ(create("one").status, 409u);
     EXPECT_EQ(status().last_error, "It does not parse.");
@@ -204,7 +205,7 @@ TEST_F(between, killed_before_delivery) {
     kill();
     wire_.is_down = false;
     advance(10s);
-    EXPECT_EQ(state_of("one"), slot_state::committed);  // nobody had to ask again
+    EXPECT_EQ(state_of("one"), slot_state::committed);  // no client had to retry
     expect_made("one", "SYN-1");
 }
 
@@ -225,7 +226,7 @@ TEST_F(between, killed_before_settling) {
     const auto strike = [&] {
         for (int n = 0; n < 100; ++n) house_->step();
     };
-    // At the commit that settles it: the version is on the chain.
+    // Killed at the commit that settles the slot: the version is on the chain.
     wire_.meanwhile = [&] { faulty_->arm(fault_point::before_any_commit, fault_kind::kill); };
     EXPECT_THROW(strike(), killed);
     wire_.meanwhile = {};
@@ -237,9 +238,9 @@ TEST_F(between, killed_before_settling) {
     expect_made("one", "SYN-1");
 }
 
-// The client comes back at any step of the settlement, in its batch even: it is answered when that
-// is durable, and not at its deadline.
-TEST_F(between_steps, retry_beside_the_settlement) {
+// The client retries at any step of the settlement, even in its batch: the response comes when the
+// settlement is durable, not at the deadline.
+TEST_F(between_steps, retry_during_the_settlement) {
     bool is_over = false;
     for (int steps = 0; !is_over; ++steps) {
         const std::string key = "at-" + std::to_string(steps);
@@ -254,7 +255,7 @@ TEST_F(between_steps, retry_beside_the_settlement) {
         is_over = state_on_disk(key) != slot_state::in_flight;
         const auto retried = begin(key);
         for (milliseconds waited{0}; waited < 1s && !*retried; waited += 50ms) advance(50ms);
-        ASSERT_TRUE(*retried) << "no answer after a retry at step " << steps;
+        ASSERT_TRUE(*retried) << "no response after a retry at step " << steps;
         EXPECT_EQ((**retried).status, 201u) << (**retried).body;
         ASSERT_LT(steps, 1'000);
     }
@@ -289,7 +290,8 @@ TEST_F(between, killed_inside_a_fence) {
     advance(40s);
     wire_.is_choosy = false;
     wire_.meanwhile = [&] { faulty_->arm(fault_point::before_any_commit, fault_kind::kill); };
-    EXPECT_THROW(sweep(), killed);  // the fence is on the chain, and nobody here knows
+    // the fence is on the chain, and the local server has not recorded it
+    EXPECT_THROW(sweep(), killed);
     wire_.meanwhile = {};
     EXPECT_EQ(chain_.links().size(), 1u);
     kill();
@@ -300,17 +302,17 @@ TEST_F(between, killed_inside_a_fence) {
     EXPECT_TRUE(answer.status == 201 || field(answer, "code") == "slot-failed") << answer.body;
 }
 
-// ---- what the other server has ----
+// ---- remote data loss ----
 
-TEST_F(between, put_back_from_a_backup) {
+TEST_F(between, restored_from_a_backup) {
     create("one");
     advance(10s);
     create("two");
     advance(10s);
-    // It is not believed at once, and what it says is told meanwhile.
+    // One report does not halt the account; meanwhile status shows it as the last error.
     const chain_in_memory whole = chain_;
     chain_.go_back(2);
-    EXPECT_EQ(awaited_error(1min), "It says that it has not what it had; it is asked again.");
+    EXPECT_EQ(awaited_error(1min), "The remote server reports missing versions; rechecking.");
     EXPECT_TRUE(status().last_error_at);
     EXPECT_EQ(status().now, remote_status::state::waiting);
     EXPECT_EQ(status().halted, remote_halt::none);
@@ -330,10 +332,10 @@ TEST_F(between, put_back_from_a_backup) {
     advance(10s);
     EXPECT_EQ(status().halted, remote_halt::none);
     EXPECT_GE(chain_.links().size(), links);
-    expect_made("three", "SYN-3");  // the number of what was lost is never given again
+    expect_made("three", "SYN-3");  // numbers of lost tasks are not reused
 }
 
-TEST_F(between, account_lost_there) {
+TEST_F(between, remote_account_lost) {
     create("one");
     advance(10s);
     create("two");
@@ -341,10 +343,10 @@ TEST_F(between, account_lost_there) {
     chain_.lose_all();
     advance(20min);
     EXPECT_EQ(status().halted, remote_halt::gone_back);
-    EXPECT_TRUE(chain_.links().empty());  // nothing was sent into the gap
+    EXPECT_TRUE(chain_.links().empty());  // nothing was sent before the versions were missed
 }
 
-TEST_F(between, old_versions_deleted_there) {
+TEST_F(between, remote_versions_deleted) {
     create("one");
     advance(10s);
     house_.reset();
@@ -359,7 +361,7 @@ TEST_F(between, old_versions_deleted_there) {
     expect_made("two", "SYN-7");
 }
 
-TEST_F(between, no_beginning_there) {
+TEST_F(between, remote_history_incomplete) {
     create("one");
     advance(10s);
     for (int n = 0; n < 5; ++n) work_elsewhere(n);
@@ -367,12 +369,12 @@ TEST_F(between, no_beginning_there) {
     chain_.forget_all_but(1);
     start();
     EXPECT_EQ(awaited_error(1min),
-              "It says that its history has no beginning, and has no snapshot; it is asked again.");
+              "The remote server reports an incomplete history without a snapshot; rechecking.");
     EXPECT_EQ(status().halted, remote_halt::none);
     advance(10min);
     EXPECT_EQ(status().halted, remote_halt::incomplete);
     EXPECT_EQ(create("two").status, 503u);
-    // A replica's sync makes a snapshot; a person says that it goes on.
+    // A replica's sync makes a snapshot; then the operator resumes the account.
     chain_.make_snapshot();
     ASSERT_TRUE(house_->run(house_->engine().submit(edit_remote{.account = account_})));
     advance(10s);
@@ -392,7 +394,7 @@ TEST_F(between, key_overwritten) {
     EXPECT_EQ(create("one").status, 201u);
 }
 
-TEST_F(between, task_too_large_there) {
+TEST_F(between, remote_task_too_large) {
     const uuid id = work_elsewhere(1);
     chain_.add(chain_.head(),
                {{operation_kind::update, id, "notes", std::string(task_bytes_max + 1, 'x'),
@@ -402,9 +404,9 @@ TEST_F(between, task_too_large_there) {
     EXPECT_EQ(status().halted, remote_halt::none);
 }
 
-// ---- here ----
+// ---- local events ----
 
-TEST_F(between, killed_while_it_moves) {
+TEST_F(between, killed_during_a_move) {
     effects_max_ = 2;
     std::set<std::int64_t> killed_at;
     for (int steps = 0; steps < 400; steps += 7) {
@@ -426,8 +428,8 @@ TEST_F(between, killed_while_it_moves) {
     EXPECT_GE(killed_at.size(), 3u);
 }
 
-// Its tasks there are lost with the version they were in; here they are all.
-TEST_F(between, put_back_while_it_moves) {
+// The remote server loses a version with moved tasks; the local server still has all of them.
+TEST_F(between, restored_during_a_move) {
     effects_max_ = 2;
     const auto tasks = move_there(7);
     wire_.meanwhile = [&] { wire_.is_deaf = chain_.links().size() == 2; };
@@ -444,8 +446,9 @@ TEST_F(between, put_back_while_it_moves) {
     expect_there(tasks);
 }
 
-// Somebody syncs there already, and what is there is taken over; what is not there yet is not gone.
-TEST_F(between, old_versions_deleted_while_it_moves) {
+// Replicas already sync with the remote server; their tasks are imported, and tasks that were not
+// moved yet are not taken for deleted ones.
+TEST_F(between, remote_versions_deleted_during_a_move) {
     effects_max_ = 2;
     auto tasks = move_there(7);
     wire_.meanwhile = [&] { wire_.is_deaf = chain_.links().size() == 2; };
@@ -465,7 +468,7 @@ TEST_F(between, old_versions_deleted_while_it_moves) {
     expect_there(tasks);
 }
 
-TEST_F(between, disk_full_here) {
+TEST_F(between, local_disk_full) {
     create("one");
     advance(10s);
     for (int n = 0; n < 3; ++n) {

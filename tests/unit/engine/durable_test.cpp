@@ -1,6 +1,6 @@
-// Nobody is told what a power cut could take back: answers, events and what a query saw wait for
-// the sync behind them, while the writer goes on. Network, writer, reader and sync are io_contexts
-// of their own, so that a test decides who runs when.
+// Goal: no client gets a result that a power cut could revert: responses, events and query results
+// wait for the next sync, while the writer continues. Network, writer, reader and sync are separate
+// io_contexts, so that a test chooses the order of execution.
 
 #include "engine_by_turns.hpp"
 #include "support/forwarding_store.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace callsign::testing;
 
-// Something happens during its syncs, and they may fail.
+// Runs a hook during its syncs; a sync can fail.
 class watched_store final : public forwarding_store {
   public:
     using forwarding_store::forwarding_store;
@@ -32,7 +32,7 @@ class watched_store final : public forwarding_store {
         within_.sync();
     }
 
-    std::function<void()> during;  // the next one
+    std::function<void()> during;  // hook of the next sync
     int writes = 0;
     int syncs = 0;
     int fails_at = 0;
@@ -43,7 +43,7 @@ struct commit_times final : engine_probe {
                          std::chrono::nanoseconds) override {
         batches.push_back(commands);
     }
-    void slots_counted(const slot_counts&) override {  // right behind each commit
+    void slots_counted(const slot_counts&) override {  // called right after each commit
         ++commits;
         if (on_commit) on_commit();
     }
@@ -102,8 +102,8 @@ class durable : public engine_by_turns {
 
 TEST_F(durable, a_creations_second_phase_is_applied_during_the_sync_of_the_first) {
     const auto made = create("k");
-    run_batch();  // reserved; its sync waits for its thread
-    run_batch();  // fulfilled meanwhile
+    run_batch();  // reserved; its sync waits for the sync thread
+    run_batch();  // fulfilled before the sync
     EXPECT_EQ(store_.syncs, 0);
     EXPECT_EQ(committed_tasks(), 1);
     EXPECT_EQ(durable_tasks(), 0);
@@ -118,7 +118,7 @@ TEST_F(durable, a_creations_second_phase_is_applied_during_the_sync_of_the_first
     EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{1, 1}));
 }
 
-TEST_F(durable, what_is_committed_during_a_sync_waits_for_the_next_one) {
+TEST_F(durable, a_commit_during_a_sync_waits_for_the_next_one) {
     const auto made = create("k");
     run_batch();
     store_.during = [this] {
@@ -133,7 +133,7 @@ TEST_F(durable, what_is_committed_during_a_sync_waits_for_the_next_one) {
     EXPECT_TRUE(fatal_);
 }
 
-TEST_F(durable, answers_come_in_the_order_of_the_commits) {
+TEST_F(durable, responses_come_in_the_order_of_the_commits) {
     std::vector<int> order;
     const auto note = [&](int n, std::string name) -> boost::asio::awaitable<result<int>> {
         create_token asked{"home", name, token_scope::read, sha256(name)};
@@ -143,7 +143,7 @@ TEST_F(durable, answers_come_in_the_order_of_the_commits) {
     };
     std::vector<later<int>> all;
     for (int n = 0; n < 13; ++n) all.push_back(start(note(n, std::to_string(n))));
-    run_batch();  // ten, and three are applied meanwhile
+    run_batch();  // ten commands; three more are applied before the sync
     run_batch();
     EXPECT_TRUE(order.empty());
     for (int n = 13; n < 15; ++n) all.push_back(start(note(n, std::to_string(n))));
@@ -161,7 +161,7 @@ TEST_F(durable, the_writer_syncs_itself_where_nothing_waits) {
     EXPECT_TRUE(*made);
 }
 
-TEST_F(durable, a_large_batch_is_committed_behind_the_sync_before_it) {
+TEST_F(durable, a_large_batch_is_committed_after_the_sync_before_it) {
     std::vector<later<create_token::answer>> all;
     for (int n = 0; n < 15; ++n) all.push_back(write(std::to_string(n)));
     run_batch();  // five are left
@@ -171,17 +171,17 @@ TEST_F(durable, a_large_batch_is_committed_behind_the_sync_before_it) {
         seen = true;
         EXPECT_EQ(probe_.commits, 1);
     };
-    run_batch();  // nobody has begun that sync, so the writer makes it
+    run_batch();  // the sync has not begun, so the writer makes it
     EXPECT_TRUE(seen);
     EXPECT_TRUE(*all[9]);
     EXPECT_TRUE(*all[14]);
     EXPECT_EQ(store_.syncs, 2);
     run_sync();
-    EXPECT_EQ(store_.syncs, 2) << "whose turn it was finds nothing to do";
+    EXPECT_EQ(store_.syncs, 2) << "the sync thread finds nothing to do";
 }
 
-// The sync goes on, on a thread of its own, as long as the batch is not committed or for a moment.
-TEST_F(durable, a_large_batch_waits_for_a_sync_that_goes_on) {
+// The sync runs on a thread of its own until the batch is committed, or for a moment.
+TEST_F(durable, a_large_batch_waits_for_a_running_sync) {
     for (int n = 0; n < 15; ++n) write(std::to_string(n));
     run_batch();
     std::promise<void> goes_on, committed;
@@ -199,7 +199,7 @@ TEST_F(durable, a_large_batch_waits_for_a_sync_that_goes_on) {
     EXPECT_EQ(store_.syncs, 2);
 }
 
-TEST_F(durable, a_large_batch_behind_a_sync_that_fails_is_not_committed) {
+TEST_F(durable, a_large_batch_after_a_failed_sync_is_not_committed) {
     std::vector<later<create_token::answer>> all;
     for (int n = 0; n < 15; ++n) all.push_back(write(std::to_string(n)));
     run_batch();
@@ -211,9 +211,9 @@ TEST_F(durable, a_large_batch_behind_a_sync_that_fails_is_not_committed) {
     EXPECT_EQ(fatal_, "the disk fails");
 }
 
-TEST_F(durable, a_query_that_may_have_seen_more_is_answered_when_that_is_durable) {
+TEST_F(durable, a_query_that_saw_undurable_data_waits_for_its_sync) {
     const auto before = ask();
-    EXPECT_TRUE(*before) << "nothing is on its way";
+    EXPECT_TRUE(*before) << "there is no pending sync";
     create("k");
     run_batch();
     run_batch();
@@ -231,9 +231,9 @@ TEST_F(durable, a_query_waits_for_the_sync_that_covers_it) {
     store_.during = [&] {
         run_batch();
         saw_it = ask();
-        store_.during = [&] {  // the second one
+        store_.during = [&] {  // the second sync
             run(network_);
-            EXPECT_FALSE(*saw_it) << "the first did not cover it";
+            EXPECT_FALSE(*saw_it) << "the first sync did not cover it";
         };
     };
     run_sync();
@@ -241,7 +241,7 @@ TEST_F(durable, a_query_waits_for_the_sync_that_covers_it) {
     EXPECT_TRUE(*saw_it);
 }
 
-TEST_F(durable, after_a_failed_sync_nothing_is_known_and_nothing_written) {
+TEST_F(durable, after_a_failed_sync_outcomes_are_unknown_and_nothing_is_written) {
     const auto known = write("a");
     run_batch();
     store_.fails_at = 2;
@@ -252,7 +252,7 @@ TEST_F(durable, after_a_failed_sync_nothing_is_known_and_nothing_written) {
     run_sync();
     EXPECT_TRUE((*known)->has_value());
     const int writes_before = store_.writes;
-    // Its second phase was queued.
+    // The second phase was queued.
     settle();
     ASSERT_TRUE(*made && *saw_it);
     EXPECT_EQ((*made)->error(), errc::outcome_unknown) << "its first phase may be durable";
@@ -266,7 +266,7 @@ TEST_F(durable, after_a_failed_sync_nothing_is_known_and_nothing_written) {
     EXPECT_EQ(store_.syncs, 2);
 }
 
-TEST_F(durable, what_was_committed_behind_a_sync_that_fails_is_not_known_either) {
+TEST_F(durable, a_commit_after_a_failed_sync_has_an_unknown_outcome_too) {
     const auto first = create("k");
     run_batch();
     store_.during = [this] { run_batch(); };
@@ -278,12 +278,12 @@ TEST_F(durable, what_was_committed_behind_a_sync_that_fails_is_not_known_either)
     EXPECT_EQ(durable_tasks(), 0);
 }
 
-TEST_F(durable, a_query_that_ends_after_a_failed_sync_is_not_answered_with_what_it_saw) {
+TEST_F(durable, a_query_that_ends_after_a_failed_sync_gets_an_error) {
     create("k");
     run_batch();
     run_batch();
     const auto asked = start(engine_->ask(find_head{home_}));
-    run(reader_);  // it has seen the task, and is on its way back
+    run(reader_);  // the query has seen the task, and is returning
     store_.fails_at = 1;
     run(sync_);
     run(network_);
@@ -291,20 +291,20 @@ TEST_F(durable, a_query_that_ends_after_a_failed_sync_is_not_answered_with_what_
     EXPECT_EQ((*asked)->error(), errc::shutting_down);
 }
 
-TEST_F(durable, who_waits_for_a_sync_is_abandoned_with_the_engine) {
+TEST_F(durable, a_wait_for_a_sync_is_abandoned_with_the_engine) {
     const auto made = create("k");
     run_batch();
     const auto saw_it = ask();
     sync_.shutdown();
     writer_.shutdown();
     engine_.reset();
-    run(network_);  // there coroutines end
+    run(network_);  // coroutines end on this executor
     EXPECT_FALSE(*made);
-    EXPECT_EQ(made.use_count(), 1) << "its coroutine is gone";
+    EXPECT_EQ(made.use_count(), 1) << "its coroutine is destroyed";
     EXPECT_EQ(saw_it.use_count(), 1);
 }
 
-TEST_F(durable, stopping_waits_for_what_is_not_durable_yet) {
+TEST_F(durable, stopping_waits_for_the_pending_sync) {
     const auto made = create("k");
     run_batch();
     engine_->stop();

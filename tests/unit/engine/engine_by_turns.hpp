@@ -1,6 +1,7 @@
 #pragma once
-// An engine whose threads turn when the test says so: network, writer, readers, long work and syncs
-// are io_contexts of their own. A test builds it on the executors and the store it is about.
+// An engine whose executors run only when the test runs them: network, writer, readers, long work
+// and syncs are separate io_contexts. A test builds the engine with the executors and the store it
+// needs.
 
 #include "support/seeded_entropy.hpp"
 #include "support/spawn.hpp"
@@ -20,7 +21,7 @@ namespace callsign::testing {
 
 class engine_by_turns : public ::testing::Test {
   protected:
-    // As at a kill: the frames that wait go before what they refer to.
+    // As after a kill: waiting frames are destroyed before the objects they refer to.
     void TearDown() override {
         drop_all();
         engine_.reset();
@@ -29,11 +30,11 @@ class engine_by_turns : public ::testing::Test {
         for (droppable* each : {&network_, &writer_, &reader_, &aside_, &sync_}) each->shutdown();
     }
 
-    // What an answer will be in; empty until then.
+    // The place of a future result; empty until then.
     template <class T>
     using later = std::shared_ptr<std::optional<result<T>>>;
 
-    // Runs nothing of it yet. `throws`: it may, and is never answered then.
+    // Runs nothing of it yet. `throws`: an exception is allowed, and leaves the result empty.
     template <class T>
     later<T> spawn(boost::asio::awaitable<result<T>> work, bool throws = false) {
         auto slot = std::make_shared<std::optional<result<T>>>();
@@ -68,7 +69,7 @@ class engine_by_turns : public ::testing::Test {
         return std::get<account>(made->value().value()).id;
     }
 
-    // All that is there to run; how much that was.
+    // Runs all ready handlers; returns their number.
     static std::size_t run(boost::asio::io_context& io) {
         io.restart();
         return io.poll();
@@ -77,7 +78,7 @@ class engine_by_turns : public ::testing::Test {
         io.restart();
         io.poll_one();
     }
-    // One batch, and no more.
+    // Exactly one batch.
     void run_batch() {
         run_one(writer_);
         run(network_);

@@ -1,5 +1,6 @@
-// The queue, the writer and the workflow of a creation: bounds, deadlines, waiting, failing,
-// ending. Network and writer are io_contexts of their own here, so that a test decides who gets on.
+// The queue, the writer and the workflow of a creation: limits, deadlines, waiting, errors,
+// shutdown. Network and writer are separate io_contexts, so that a test chooses the order of
+// execution.
 
 #include "engine_by_turns.hpp"
 #include "support/faulty_store.hpp"
@@ -52,7 +53,7 @@ class engine_test : public engine_by_turns {
     account_id account_;
 };
 
-// Throws when a request is let in, once.
+// Throws once, at an admission.
 struct throwing_probe final : engine_probe {
     void queue_depth_changed(std::size_t depth) override {
         if (depth > 0 && left > 0 && --left == 0) throw std::bad_alloc();
@@ -61,7 +62,7 @@ struct throwing_probe final : engine_probe {
         ++batches;
     }
 
-    int left = 0;  // it is the last of so many
+    int left = 0;  // throws at the last of this many admissions
     int batches = 0;
 };
 
@@ -69,7 +70,7 @@ struct engine_that_throws : engine_test {
     throwing_probe throwing_;
 };
 
-// In the middle of a creation, while its task is on its way to another server.
+// The creation throws in progress, while its task is being sent to a remote server.
 TEST_F(engine_that_throws, a_creation_that_threw_is_not_waited_for) {
     engine_.emplace(
         store_, clock_, entropy_,
@@ -87,20 +88,20 @@ TEST_F(engine_that_throws, a_creation_that_threw_is_not_waited_for) {
         r.attributes = {{"description", "x"}};
         return r;
     };
-    throwing_.left = 2;  // it is let in, and then it looks up what has become of it
+    throwing_.left = 2;  // its admission, then its look-up of the outcome
     const auto first = start(engine_->create(request()), true);
     const auto beside = start(engine_->create(request()));
     settle();
     EXPECT_EQ(throwing_.left, 0);
     EXPECT_FALSE(*first);
 
-    // Who waited for it has tried by itself, and waits for the other server now.
+    // The duplicate has retried by itself, and now waits for the remote server.
     EXPECT_FALSE(*beside);
     const int before = throwing_.batches;
     while (clock_.advance_to_next(engine_->request_deadline())) settle();
     ASSERT_TRUE(*beside);
     EXPECT_TRUE(std::holds_alternative<in_progress>((*beside)->value()));
-    // A later one finds nobody to wait for.
+    // A later duplicate waits for no other request.
     const auto later = start(engine_->create(request()));
     settle();
     EXPECT_GT(throwing_.batches, before);
@@ -110,7 +111,7 @@ TEST_F(engine_that_throws, a_creation_that_threw_is_not_waited_for) {
     EXPECT_EQ(engine_->queue_depth(), 0u);
 }
 
-TEST_F(engine_test, everything_that_waits_shares_a_commit) {
+TEST_F(engine_test, all_waiting_commands_share_a_commit) {
     build();
     std::vector<later<create_answer>> all;
     for (int n = 0; n < 10; ++n) all.push_back(create("k" + std::to_string(n)));
@@ -120,7 +121,7 @@ TEST_F(engine_test, everything_that_waits_shares_a_commit) {
         EXPECT_EQ(given(all[static_cast<std::size_t>(n)]).receipt.number, n + 1);
 }
 
-TEST_F(engine_test, a_batch_is_bounded_by_commands) {
+TEST_F(engine_test, a_batch_is_limited_by_commands) {
     build({.batch_commands_max = 3});
     for (int n = 0; n < 7; ++n) create("k" + std::to_string(n));
     run_batch();
@@ -131,14 +132,14 @@ TEST_F(engine_test, a_batch_is_bounded_by_commands) {
 TEST_F(engine_test, a_batch_of_large_requests_is_small) {
     build({.batch_bytes_max = 1000});
     for (int n = 0; n < 4; ++n) create("k" + std::to_string(n), std::string(400, 'x'));
-    run_batch();  // reservations carry a key, whatever the task will be
+    run_batch();  // a reservation carries the key only, whatever the size of its task
     run_batch();
     run_batch();
     EXPECT_EQ(probe_.batches, (std::vector<std::size_t>{4, 2, 2}));
     settle();
 }
 
-// What an edit costs is what its task holds, which nobody knows before it is read.
+// The cost of an edit depends on its task, which is unknown until it is read.
 TEST_F(engine_test, a_batch_ends_by_the_work_that_was_done) {
     build({.batch_work_max = 1'000'000});
     const auto other = make_account("other");
@@ -159,20 +160,20 @@ TEST_F(engine_test, a_batch_ends_by_the_work_that_was_done) {
     EXPECT_GE(first, 1u);
     EXPECT_LE(first, 4u);
     EXPECT_EQ(done(), static_cast<std::ptrdiff_t>(first));
-    // It was taken with them, and is not behind them.
+    // This command was taken from the queue with the others, and is not queued behind later ones.
     run_batch();
     run_batch();
     EXPECT_TRUE(*light);
     EXPECT_LT(done(), 12);
     settle();
     EXPECT_EQ(done(), 20);
-    // In their order, and none twice.
+    // The edits were applied in their order, each once.
     const auto now = tasks::find(*memory_->begin_read(), account_, given(large).receipt.uuid);
     EXPECT_EQ(now->attributes.at("n"), "19");
     EXPECT_EQ(now->last_seq, given(large).receipt.seq + 20);
 }
 
-TEST_F(engine_test, what_was_not_applied_is_not_lost_with_what_failed) {
+TEST_F(engine_test, commands_not_applied_survive_a_failed_one) {
     build({.batch_work_max = 1'000'000});
     const auto large = create("large", std::string(300'000, 'x'));
     settle();
@@ -195,11 +196,11 @@ TEST_F(engine_test, what_was_not_applied_is_not_lost_with_what_failed) {
               "11");
 }
 
-TEST_F(engine_test, nobody_is_answered_before_the_commit) {
+TEST_F(engine_test, no_response_is_sent_before_the_commit) {
     build();
     const auto one = create("k");
     EXPECT_FALSE(*one);
-    run_batch();  // reserved, and not yet a task
+    run_batch();  // reserved, no task yet
     EXPECT_FALSE(*one);
     EXPECT_EQ(store_.totals()->slots.pending, 1);
     run_batch();
@@ -207,7 +208,7 @@ TEST_F(engine_test, nobody_is_answered_before_the_commit) {
     EXPECT_EQ(store_.totals()->slots.committed, 1);
 }
 
-TEST_F(engine_test, a_full_queue_refuses_and_has_done_nothing) {
+TEST_F(engine_test, a_full_queue_rejects_and_changes_nothing) {
     build({.queue_depth_max = 2});
     create("a");
     create("b");
@@ -230,7 +231,7 @@ TEST_F(engine_test, a_queue_is_full_of_bytes_too) {
     EXPECT_EQ(given(after).receipt.number, 2);
 }
 
-TEST_F(engine_test, one_request_larger_than_the_queue_has_its_turn) {
+TEST_F(engine_test, one_request_larger_than_the_queue_is_accepted) {
     build({.queue_bytes_max = 1000});
     create("small");
     create("large", std::string(5000, 'x'));
@@ -257,7 +258,7 @@ TEST_F(engine_test, an_account_cannot_fill_the_queue_alone) {
     EXPECT_EQ(given(served).receipt.number, 1);
 }
 
-TEST_F(engine_test, what_waited_too_long_is_dropped_undone) {
+TEST_F(engine_test, a_request_past_its_deadline_is_dropped_without_effect) {
     build({.request_deadline = 5s});
     const auto late = create("a");
     clock_.advance_to_next(6s);
@@ -266,7 +267,7 @@ TEST_F(engine_test, what_waited_too_long_is_dropped_undone) {
     EXPECT_EQ(store_.totals()->slots.pending, 0);
 }
 
-TEST_F(engine_test, setting_the_wall_clock_makes_nothing_late) {
+TEST_F(engine_test, setting_the_wall_clock_ends_no_deadline) {
     build({.request_deadline = 5s});
     const auto one = create("a");
     clock_.step_wall(24h);
@@ -277,7 +278,7 @@ TEST_F(engine_test, setting_the_wall_clock_makes_nothing_late) {
     EXPECT_EQ(given(other).receipt.number, 2);
 }
 
-TEST_F(engine_test, what_was_begun_runs_to_its_end) {
+TEST_F(engine_test, a_begun_creation_runs_to_its_end) {
     build({.request_deadline = 5s});
     const auto slow = create("a");
     run_batch();
@@ -300,7 +301,7 @@ TEST_F(engine_test, a_retry_waits_for_the_outcome_of_the_first) {
     EXPECT_EQ(store_.totals()->slots.committed, 1);
 }
 
-TEST_F(engine_test, a_retry_that_has_waited_long_enough_is_told_so) {
+TEST_F(engine_test, a_retry_that_waits_until_its_deadline_gets_in_progress) {
     build({.request_deadline = 5s});
     create("k");
     const auto second = create("k");
@@ -309,7 +310,7 @@ TEST_F(engine_test, a_retry_that_has_waited_long_enough_is_told_so) {
     EXPECT_TRUE(std::holds_alternative<in_progress>(second->value().value()));
 }
 
-TEST_F(engine_test, a_retry_whose_first_was_refused_tries_for_itself) {
+TEST_F(engine_test, a_retry_whose_first_was_rejected_is_executed) {
     build();
     store_.arm(fault_point::before_reserve_commit, fault_kind::refuse);
     const auto first = create("k");
@@ -319,7 +320,7 @@ TEST_F(engine_test, a_retry_whose_first_was_refused_tries_for_itself) {
     EXPECT_EQ(given(second).receipt.number, 1);
 }
 
-TEST_F(engine_test, a_refused_phase_2_leaves_a_slot_that_a_retry_fulfils) {
+TEST_F(engine_test, a_rejected_phase_2_leaves_a_slot_that_a_retry_fulfils) {
     build();
     store_.arm(fault_point::before_fulfil_commit, fault_kind::refuse);
     const auto first = create("k");
@@ -345,7 +346,7 @@ TEST_F(engine_test, an_unknown_outcome_is_the_end) {
     EXPECT_EQ(create("next")->value().error(), errc::shutting_down);
 }
 
-TEST_F(engine_test, stopping_finishes_what_is_queued) {
+TEST_F(engine_test, stopping_completes_queued_commands) {
     build();
     const auto queued = create("a");
     engine_->stop();
@@ -370,7 +371,7 @@ TEST_F(engine_test, time_in_a_store_never_goes_back) {
     EXPECT_GE(given(second).receipt.created_at, given(first).receipt.created_at);
 }
 
-TEST_F(engine_test, a_question_sees_what_was_committed) {
+TEST_F(engine_test, a_query_sees_committed_data) {
     build();
     create("a");
     settle();
@@ -379,7 +380,7 @@ TEST_F(engine_test, a_question_sees_what_was_committed) {
     EXPECT_EQ(asked->value().value()->head.seq, 1);
 }
 
-TEST_F(engine_test, questions_asked_in_one_turn_share_a_transaction) {
+TEST_F(engine_test, queries_submitted_together_share_a_transaction) {
     build();
     const auto before = store_.reads_begun();
     std::vector<later<find_account::answer>> asked;
@@ -389,7 +390,7 @@ TEST_F(engine_test, questions_asked_in_one_turn_share_a_transaction) {
     EXPECT_EQ(store_.reads_begun() - before, 1u);
 }
 
-TEST_F(engine_test, a_crowd_of_questions_is_shared_out) {
+TEST_F(engine_test, many_queries_are_spread_over_the_readers) {
     build();
     const auto before = store_.reads_begun();
     std::vector<later<find_account::answer>> asked;
@@ -400,7 +401,7 @@ TEST_F(engine_test, a_crowd_of_questions_is_shared_out) {
     EXPECT_LT(store_.reads_begun() - before, 10u);
 }
 
-TEST_F(engine_test, a_question_that_fails_fails_alone) {
+TEST_F(engine_test, a_failed_query_fails_alone) {
     build();
     const auto fails = [](std::size_t) -> bool {
         throw store_failure(store_failure::kind::unknown, "a bad page");
@@ -414,7 +415,7 @@ TEST_F(engine_test, a_question_that_fails_fails_alone) {
     EXPECT_EQ(two->value().value()->name, "home");
 }
 
-// ---- what runs beside the network thread ----
+// ---- work outside the network thread ----
 
 class aside : public engine_by_turns {
   protected:
@@ -428,7 +429,7 @@ class aside : public engine_by_turns {
     engine_probe probe_;
 };
 
-TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
+TEST_F(aside, runs_on_the_reader_and_resumes_on_the_network) {
     std::optional<std::string> done;
     const boost::asio::io_context* ran_on = nullptr;
     auto work = [&] {
@@ -441,7 +442,7 @@ TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
                               done = std::move(*made);
                           });
     run(network_);
-    EXPECT_EQ(ran_on, nullptr) << "the network must be free meanwhile";
+    EXPECT_EQ(ran_on, nullptr) << "the network must be free during the work";
     run(reader_);
     EXPECT_EQ(ran_on, &reader_);
     EXPECT_FALSE(done);
@@ -449,7 +450,7 @@ TEST_F(aside, runs_on_the_reader_and_goes_on_on_the_network) {
     EXPECT_EQ(done, "made");
 }
 
-TEST_F(aside, what_is_thrown_there_is_thrown_here) {
+TEST_F(aside, an_exception_is_rethrown_on_the_network) {
     bool thrown = false;
     auto work = []() -> int { throw std::bad_alloc(); };
     boost::asio::co_spawn(network_, engine_->offload(payer::house(), work),

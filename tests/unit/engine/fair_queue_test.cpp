@@ -1,6 +1,6 @@
-// Goal: whatever the others send, an account that has something waiting is served, and none gets
-// more than its part. Method: a few cases that can be followed by eye, then drawn lists of arrivals
-// and services, checked against what the queue promises of any two accounts.
+// Goal: an account with waiting items is served, regardless of other accounts, and none gets more
+// than its share. Method: a few examples, then random lists of arrivals and services, verified
+// against the queue's guarantee for any two accounts.
 
 #include "engine/fair_queue.hpp"
 
@@ -35,7 +35,7 @@ class queue_of_items {
     }
     item* take() { return queue.next() ? &queue.take() : nullptr; }
 
-    // Whose items come, as letters: account 1 is a.
+    // The accounts of the items in order, as letters: account 1 is a.
     std::string take_all() {
         std::string order;
         while (item* i = take())
@@ -49,7 +49,7 @@ class queue_of_items {
     std::deque<std::unique_ptr<item>> all_;
 };
 
-TEST(fair_queue, one_account_is_served_as_it_comes) {
+TEST(fair_queue, one_account_is_served_in_order) {
     queue_of_items q(10);
     for (const std::size_t weight : {5u, 500u, 1u, 70u}) q.push(payer_of(1), weight);
     for (int n = 0; n < 4; ++n) EXPECT_EQ(q.take()->number, n);
@@ -64,14 +64,14 @@ TEST(fair_queue, accounts_take_turns_by_weight_not_by_number) {
     EXPECT_EQ(q.take_all(), "abbabbabbbb");
 }
 
-TEST(fair_queue, what_is_heavy_waits_while_others_have_their_turns) {
+TEST(fair_queue, a_heavy_item_waits_for_the_turns_of_others) {
     queue_of_items q(10);
     q.push(payer_of(1), 30);
     for (int n = 0; n < 5; ++n) q.push(payer_of(2), 10);
     EXPECT_EQ(q.take_all(), "bbabbb");
 }
 
-TEST(fair_queue, who_comes_to_a_long_lane_is_next_in_turn) {
+TEST(fair_queue, an_account_that_joins_a_long_queue_is_next_in_turn) {
     queue_of_items q(10);
     for (int n = 0; n < 1000; ++n) q.push(payer_of(1), 10);
     for (int n = 0; n < 500; ++n) q.take();
@@ -80,7 +80,7 @@ TEST(fair_queue, who_comes_to_a_long_lane_is_next_in_turn) {
     EXPECT_EQ(q.take()->who, payer_of(2));
 }
 
-TEST(fair_queue, what_is_put_back_is_where_it_was) {
+TEST(fair_queue, an_item_that_is_put_back_keeps_its_place) {
     queue_of_items q(10);
     for (int n = 0; n < 4; ++n) q.push(payer_of(1), 5);
     q.push(payer_of(2), 5);
@@ -101,22 +101,22 @@ TEST(fair_queue, what_is_put_back_is_where_it_was) {
     EXPECT_TRUE(q.queue.empty());
 }
 
-TEST(fair_queue, who_took_more_than_was_claimed_pays_it_back_while_others_wait) {
+TEST(fair_queue, an_account_that_exceeded_its_claim_repays_while_others_wait) {
     queue_of_items q(10);
     for (int n = 0; n < 8; ++n) q.push(payer_of(1), 10);
     for (int n = 0; n < 6; ++n) q.push(payer_of(2), 10);
     EXPECT_EQ(q.take()->who, payer_of(1));
     q.queue.charge(payer_of(1), 30);
     EXPECT_EQ(q.take_all(), "bbbbababaaaaa");
-    // Alone it owes nobody.
+    // An account that is alone owes nothing.
     for (int n = 0; n < 2; ++n) q.push(payer_of(1), 10);
     q.take();
     q.queue.charge(payer_of(1), 1'000'000);
     EXPECT_EQ(q.take()->who, payer_of(1));
-    q.queue.charge(payer_of(3), 10);  // who has nothing waiting
+    q.queue.charge(payer_of(3), 10);  // an account without waiting items
 }
 
-TEST(fair_queue, strangers_together_are_one_account) {
+TEST(fair_queue, anonymous_clients_are_one_account) {
     queue_of_items q(10);
     for (int n = 0; n < 4; ++n) q.push(payer::strangers(), 10);
     q.push(payer_of(1), 10);
@@ -124,7 +124,7 @@ TEST(fair_queue, strangers_together_are_one_account) {
     EXPECT_EQ(q.take()->who, payer_of(1));
 }
 
-TEST(fair_queue, the_house_goes_first) {
+TEST(fair_queue, system_work_goes_first) {
     queue_of_items q(10);
     q.push(payer_of(1), 1);
     q.push(payer::house(), 1000);
@@ -133,7 +133,7 @@ TEST(fair_queue, the_house_goes_first) {
     EXPECT_EQ(q.take_all(), "!!ab");
 }
 
-TEST(fair_queue, who_may_not_go_now_does_not_hold_up_the_others) {
+TEST(fair_queue, an_account_that_is_not_eligible_does_not_block_others) {
     queue_of_items q(10);
     q.push(payer_of(1), 10);
     q.push(payer_of(2), 10);
@@ -144,7 +144,7 @@ TEST(fair_queue, who_may_not_go_now_does_not_hold_up_the_others) {
     EXPECT_EQ(q.take()->who, payer_of(1));
 }
 
-TEST(fair_queue, who_was_passed_over_has_saved_nothing_up) {
+TEST(fair_queue, an_account_that_was_passed_over_accumulates_no_credit) {
     queue_of_items q(10);
     const auto not_the_first = [](payer who) { return who != payer_of(1); };
     for (int n = 0; n < 100; ++n) q.push(payer_of(1), 10);
@@ -160,7 +160,7 @@ TEST(fair_queue, who_was_passed_over_has_saved_nothing_up) {
     EXPECT_LE(std::abs(ahead), 2);
 }
 
-// What one drawn run does with a queue, and what it must promise.
+// One random run of a queue, and the guarantee that it must satisfy.
 class fairness {
   public:
     fairness(std::size_t quantum, std::size_t weight_max)
@@ -179,12 +179,12 @@ class fairness {
         if (!got) return;
         const std::int64_t who = got->who.id();
         auto& of = waiting_.at(who);
-        RC_ASSERT(of.front().number == got->number);  // first come, first served
+        RC_ASSERT(of.front().number == got->number);  // first in, first out within an account
         of.pop_front();
         for (auto& [pair, lead] : leads_) {
             if (pair.first == who) lead += static_cast<std::int64_t>(got->weight);
             if (pair.second == who) lead -= static_cast<std::int64_t>(got->weight);
-            // The bound of the paper, for any time in which both had something waiting.
+            // The bound of the paper, for any time in which both accounts had waiting items.
             RC_ASSERT(std::abs(lead) <= static_cast<std::int64_t>(quantum_ + 2 * weight_max_));
         }
         if (of.empty()) gone(who);
@@ -213,12 +213,12 @@ class fairness {
     std::size_t weight_max_;
     queue_of_items queue_;
     std::map<std::int64_t, std::deque<expected>> waiting_;
-    // By how much the first of a pair is ahead, since both have had something waiting.
+    // The lead of the first account of a pair, since both have had waiting items.
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> leads_;
     int next_number_ = 0;
 };
 
-RC_GTEST_PROP(fair_queue, nobody_gets_ahead_of_who_is_waiting, ()) {
+RC_GTEST_PROP(fair_queue, no_account_overtakes_a_waiting_one, ()) {
     const auto quantum = *rc::gen::inRange<std::size_t>(1, 100);
     const auto weight_max = *rc::gen::inRange<std::size_t>(1, 1000);
     fairness run(quantum, weight_max);
@@ -232,7 +232,7 @@ RC_GTEST_PROP(fair_queue, nobody_gets_ahead_of_who_is_waiting, ()) {
         }
     }
     while (!run.is_empty()) run.take();
-    run.take();  // nothing is left behind
+    run.take();  // the queue is empty
 }
 
 }  // namespace

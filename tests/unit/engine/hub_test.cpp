@@ -1,5 +1,5 @@
-// What has happened reaches its subscribers: in order, after it is durable, before anybody acts on
-// an answer; and what did not happen reaches nobody.
+// Events reach their subscribers in order, once durable, and before a response can be acted on. A
+// change that failed has no event.
 
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace callsign::testing;
 
-TEST(hub, subscribers_are_told_in_order_until_they_end) {
+TEST(hub, subscribers_are_notified_in_order_until_they_end) {
     hub h;
     std::vector<std::string> told;
     const auto note = [&](std::string who) {
@@ -88,8 +88,8 @@ TEST_F(engine_events, a_creation_is_a_version_and_a_settled_slot) {
     EXPECT_EQ(all<events::retry_seen>().at(0).found, slot_state::committed);
 }
 
-// Who is answered finds what follows from it done.
-TEST_F(engine_events, they_come_before_the_answer) {
+// When the caller gets the response, the subscribers have already run.
+TEST_F(engine_events, they_come_before_the_response) {
     bool was_told = false;
     auto asked = [&]() -> boost::asio::awaitable<bool> {
         reserve r{account, "k", {}, {}, "", {{"description", "x"}}};
@@ -101,7 +101,7 @@ TEST_F(engine_events, they_come_before_the_answer) {
     EXPECT_TRUE(was_told);
 }
 
-TEST_F(engine_events, what_was_refused_did_not_happen) {
+TEST_F(engine_events, a_rejected_command_has_no_event) {
     failing.arm(fault_point::before_fulfil_commit, fault_kind::refuse);
     EXPECT_EQ(create("k").error(), errc::store_refused);
     EXPECT_TRUE(happened.empty());
@@ -109,7 +109,7 @@ TEST_F(engine_events, what_was_refused_did_not_happen) {
     EXPECT_EQ(all<events::version_appended>().size(), 1u);
 }
 
-TEST_F(engine_events, an_unknown_outcome_is_told_as_such) {
+TEST_F(engine_events, an_unknown_outcome_has_its_own_event) {
     failing.arm(fault_point::before_fulfil_commit, fault_kind::unknown_durable);
     EXPECT_EQ(create("k").error(), errc::outcome_unknown);
     h.settle();

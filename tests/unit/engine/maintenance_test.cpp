@@ -1,5 +1,5 @@
-// Goal: the store's maintenance, which takes as long as the largest commands do, comes after what
-// is light and waits; and it comes, however much of that there is.
+// Goal: the store's maintenance, which takes as long as the largest commands, runs after waiting
+// light commands; and it runs regardless of their number.
 
 #include "support/forwarding_store.hpp"
 #include "support/house.hpp"
@@ -11,7 +11,7 @@
 namespace callsign::testing {
 namespace {
 
-// Keeps a log: w, a transaction; m, maintenance while something waits; i, while nothing does.
+// Keeps a log: w for a transaction, m for maintenance while commands wait, i while idle.
 class logging_store final : public forwarding_store {
   public:
     logging_store(store& within, std::string& log) : forwarding_store(within), log_(log) {}
@@ -29,14 +29,14 @@ class logging_store final : public forwarding_store {
 class maintenance : public ::testing::Test {
   protected:
     maintenance() {
-        // A batch for each command.
+        // One command per batch.
         options_.engine.batch_commands_max = 1;
         options_.disk = &store_;
         house_ = std::make_unique<house>(options_);
         account_ = house_->make_account("home", "TASK").id;
     }
 
-    // What the store was asked for, as two commands for each of these were taken.
+    // The log of the store's calls for these creations, of two commands each.
     std::string log_of(const std::vector<std::size_t>& creations) {
         log_.clear();
         int ended = 0;
@@ -66,17 +66,17 @@ class maintenance : public ::testing::Test {
     int made_ = 0;
 };
 
-TEST_F(maintenance, a_creations_second_half_goes_before_it) {
+TEST_F(maintenance, the_second_phase_of_a_creation_goes_before_it) {
     EXPECT_EQ(log_of({10}), "wwi");
 }
 
-TEST_F(maintenance, is_not_put_off_for_ever) {
+TEST_F(maintenance, is_not_deferred_forever) {
     EXPECT_EQ(log_of({10, 10, 10, 10, 10}), "wwwmwwwmwwwmwi");
 }
 
-TEST_F(maintenance, goes_before_what_is_large) {
+TEST_F(maintenance, goes_before_large_commands) {
     constexpr std::size_t large = 1u << 20;
-    // To reserve is light, whatever will follow.
+    // A reservation is light, whatever the size of its task.
     EXPECT_EQ(log_of({large, large}), "wwmwmwi");
 }
 

@@ -1,4 +1,4 @@
-// What an account that lives elsewhere does next, event by event: no sockets, no store, no time.
+// The next step of a remote account, event by event: without sockets, store or time.
 
 #include "engine/outbox_machine.hpp"
 
@@ -21,13 +21,13 @@ constexpr outbox_limits limits{.poll_interval = std::chrono::seconds{5},
 
 class machine_test : public ::testing::Test {
   protected:
-    // As it comes: nothing waits, nothing is due.
+    // An event without pending work or a due check.
     outbox_action say(heard what) { return say({.what = what}); }
     outbox_action say(outbox_event e) { return m_.resume(e, 127); }
     outbox_action work(heard what) { return say({.what = what, .has_work = true}); }
     outbox_action fail(failure why) { return say({.what = heard::failed, .failure = why}); }
 
-    // To where a version has been taken and is to be sent.
+    // Advances to where a version has been taken and is to be sent.
     void take(bool is_single = false) {
         ASSERT_EQ(say(heard::rested).step, step::pull);
         ASSERT_EQ(work(heard::up_to_date).step, step::take);
@@ -37,7 +37,7 @@ class machine_test : public ::testing::Test {
     outbox_machine m_{limits};
 };
 
-TEST_F(machine_test, pulls_what_there_is_and_then_rests) {
+TEST_F(machine_test, pulls_available_versions_and_then_rests) {
     EXPECT_EQ(say(heard::rested).step, step::pull);
     EXPECT_EQ(say(heard::child).step, step::apply);
     EXPECT_EQ(say(heard::applied_part).step, step::apply);
@@ -48,21 +48,21 @@ TEST_F(machine_test, pulls_what_there_is_and_then_rests) {
     EXPECT_FALSE(rest.is_patient);
 }
 
-TEST_F(machine_test, sends_what_waits_and_goes_on_without_asking) {
+TEST_F(machine_test, sends_pending_work_and_continues_without_a_pull) {
     take();
     EXPECT_EQ(say(heard::accepted).step, step::settle);
     EXPECT_EQ(work(heard::settled).step, step::take);
     EXPECT_EQ(say(heard::nothing).step, step::rest);
 }
 
-TEST_F(machine_test, pulls_first_for_what_is_to_be_looked_at_on_the_newest) {
+TEST_F(machine_test, pulls_first_for_work_that_needs_the_newest_state) {
     take();
     EXPECT_EQ(say(heard::accepted).step, step::settle);
     EXPECT_EQ(say({.what = heard::settled, .has_work = true, .pull_first = true}).step, step::pull);
 }
 
-// The one thing that must never happen: another version behind a parent whose child is not known.
-TEST_F(machine_test, asks_what_became_of_a_version_before_anything_else_is_sent) {
+// The most important invariant: no version is sent to a parent whose child is unknown.
+TEST_F(machine_test, resolves_the_outcome_of_a_version_before_it_sends_another) {
     for (const failure lost : {failure::lost, failure::unavailable, failure::not_a_server}) {
         m_ = outbox_machine(limits);
         take();
@@ -90,7 +90,7 @@ TEST_F(machine_test, sends_the_same_again_while_there_is_no_child) {
     EXPECT_EQ(m_.effects_max(), limits.effects_max / 2);
 }
 
-TEST_F(machine_test, takes_anew_once_another_is_the_child) {
+TEST_F(machine_test, takes_a_new_version_once_another_is_the_child) {
     take();
     fail(failure::lost);
     EXPECT_EQ(say(heard::rested).step, step::pull);
@@ -110,7 +110,7 @@ TEST_F(machine_test, a_conflict_may_be_with_a_copy_of_its_own) {
     EXPECT_EQ(say(heard::own_child).step, step::settle);
 }
 
-TEST_F(machine_test, conflicts_in_a_row_keep_it_away_longer) {
+TEST_F(machine_test, repeated_conflicts_extend_the_pause) {
     milliseconds before{0};
     for (int n = 0; n < 4; ++n) {
         take();
@@ -124,7 +124,7 @@ TEST_F(machine_test, conflicts_in_a_row_keep_it_away_longer) {
     }
 }
 
-TEST_F(machine_test, what_never_left_is_taken_anew_after_a_pause) {
+TEST_F(machine_test, a_version_that_was_not_sent_is_taken_again_after_a_pause) {
     take();
     EXPECT_EQ(fail(failure::unreachable).step, step::disband);
     const auto rest = work(heard::disbanded);
@@ -134,8 +134,8 @@ TEST_F(machine_test, what_never_left_is_taken_anew_after_a_pause) {
     EXPECT_FALSE(m_.is_uncertain());
 }
 
-// One that could not be sent again may have been there before.
-TEST_F(machine_test, what_may_be_there_stays_so_though_the_server_is_gone) {
+// A version that could not be resent may have arrived the first time.
+TEST_F(machine_test, an_uncertain_version_stays_so_while_the_server_is_unreachable) {
     take();
     fail(failure::lost);
     say(heard::rested);
@@ -144,7 +144,7 @@ TEST_F(machine_test, what_may_be_there_stays_so_though_the_server_is_gone) {
     EXPECT_TRUE(m_.is_uncertain());
 }
 
-TEST_F(machine_test, what_is_refused_is_looked_for_among_what_is_not) {
+TEST_F(machine_test, a_rejected_effect_is_found_by_bisection) {
     take();
     EXPECT_EQ(fail(failure::refused).step, step::disband);
     EXPECT_EQ(m_.effects_max(), 4);
@@ -152,14 +152,14 @@ TEST_F(machine_test, what_is_refused_is_looked_for_among_what_is_not) {
     take(true);
     EXPECT_EQ(fail(failure::refused).step, step::give_up);
     EXPECT_EQ(work(heard::disbanded).step, step::rest);
-    // The others go on, and more at a time.
+    // The other effects continue, and with more per version.
     take();
     say(heard::accepted);
     say(heard::settled);
     EXPECT_EQ(m_.effects_max(), 8);
 }
 
-TEST_F(machine_test, refused_after_it_may_have_been_taken_is_no_refusal) {
+TEST_F(machine_test, a_rejection_after_an_unknown_outcome_is_not_final) {
     take(true);
     fail(failure::lost);
     say(heard::rested);
@@ -168,7 +168,7 @@ TEST_F(machine_test, refused_after_it_may_have_been_taken_is_no_refusal) {
     EXPECT_TRUE(m_.is_uncertain());
 }
 
-TEST_F(machine_test, failures_keep_it_away_longer_up_to_a_bound) {
+TEST_F(machine_test, failures_extend_the_pause_up_to_a_limit) {
     milliseconds before{0};
     for (int n = 0; n < 3; ++n) {
         say(heard::rested);
@@ -180,7 +180,7 @@ TEST_F(machine_test, failures_keep_it_away_longer_up_to_a_bound) {
         say(heard::rested);
         EXPECT_LE(fail(failure::unreachable).pause, limits.retry_max * 11 / 10);
     }
-    // As the server asks, within the bound.
+    // The server's Retry-After applies, up to the limit.
     say(heard::rested);
     say(heard::up_to_date);
     say(heard::rested);
@@ -195,17 +195,17 @@ TEST_F(machine_test, failures_keep_it_away_longer_up_to_a_bound) {
     EXPECT_LE(too_long.pause, limits.retry_max * 11 / 10);
 }
 
-TEST_F(machine_test, what_stops_everything_is_not_believed_at_once) {
+TEST_F(machine_test, a_report_that_halts_must_be_repeated) {
     EXPECT_EQ(say({.what = heard::rested, .verify_due = true}).step, step::verify);
     EXPECT_EQ(say(heard::diverged).step, step::rest);
     EXPECT_EQ(say({.what = heard::rested, .verify_due = true}).step, step::verify);
     const auto halt = say(heard::diverged);
     EXPECT_EQ(halt.step, step::halt);
     EXPECT_EQ(halt.why, remote_halt::gone_back);
-    EXPECT_EQ(say(heard::rested).step, step::pull);  // a person has acted
+    EXPECT_EQ(say(heard::rested).step, step::pull);  // an operator has resumed the account
 }
 
-TEST_F(machine_test, one_answer_as_it_should_be_ends_the_doubt) {
+TEST_F(machine_test, one_good_response_ends_the_suspicion) {
     say({.what = heard::rested, .verify_due = true});
     say(heard::diverged);
     say({.what = heard::rested, .verify_due = true});
@@ -215,7 +215,7 @@ TEST_F(machine_test, one_answer_as_it_should_be_ends_the_doubt) {
     EXPECT_EQ(say(heard::diverged).step, step::rest);
 }
 
-TEST_F(machine_test, begins_again_from_a_snapshot) {
+TEST_F(machine_test, restarts_from_a_snapshot) {
     say(heard::rested);
     EXPECT_EQ(say(heard::gone).step, step::restart);
     EXPECT_EQ(say(heard::restarted).step, step::pull);
@@ -228,13 +228,13 @@ TEST_F(machine_test, begins_again_from_a_snapshot) {
     EXPECT_EQ(halt.why, remote_halt::incomplete);
 }
 
-TEST_F(machine_test, does_not_verify_while_a_version_is_on_its_way) {
+TEST_F(machine_test, does_not_verify_while_a_version_is_in_flight) {
     take();
     fail(failure::lost);
     EXPECT_EQ(say({.what = heard::rested, .verify_due = true}).step, step::pull);
 }
 
-TEST_F(machine_test, a_mirror_that_was_moved_is_pulled_for_anew) {
+TEST_F(machine_test, a_mirror_with_a_cursor_mismatch_is_pulled_again) {
     take();
     say(heard::accepted);
     EXPECT_EQ(say(heard::moved).step, step::pull);

@@ -1,4 +1,4 @@
-// Accounts that live elsewhere, side by side: what each is given, and what is told of them.
+// Several remote accounts: the work that each gets, and the reported states.
 
 #include "support/house.hpp"
 #include "support/late_reader.hpp"
@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using fate = faulty_wire::fate;
 
-// Never answers.
+// Never responds.
 class silent_sink final : public task_sink {
   public:
     explicit silent_sink(clock& c) : clock_(c) {}
@@ -52,7 +52,7 @@ class silent_sink final : public task_sink {
     std::unique_ptr<timer> pause_;
 };
 
-// Takes a second for each answer.
+// Responds after a second.
 class slow_sink final : public task_sink {
   public:
     slow_sink(clock& c, std::unique_ptr<task_sink> within)
@@ -109,7 +109,7 @@ class outbox_test : public ::testing::Test {
         };
         house_ = std::make_unique<house>(std::move(all));
     }
-    // Its tasks live on a chain of that name.
+    // An account whose remote server is a chain of that name.
     account_id make(const std::string& name) {
         wires_.emplace(name, 1);
         tokens_[name] = api::make_token(house_->entropy());
@@ -137,21 +137,21 @@ class outbox_test : public ::testing::Test {
     remote_status status(account_id account) { return *house_->outbox().status(account); }
 
     std::uint64_t drawn_ = 0;
-    std::string silent_;     // whose server never answers
-    store* disk_ = nullptr;  // else the house has its own
+    std::string silent_;     // URL of the server that never responds
+    store* disk_ = nullptr;  // null: the server has a store of its own
     std::map<std::string, chain_in_memory> chains_;
     std::map<std::string, faulty_wire> wires_;
     std::map<std::string, std::string> tokens_;
     std::unique_ptr<house> house_;
 };
 
-TEST_F(outbox_test, no_more_are_at_work_at_once_than_may_and_each_has_its_turn) {
+TEST_F(outbox_test, the_maximum_works_at_once_and_each_has_its_turn) {
     start({.at_once = 1});
     for (const char* name : {"one", "two", "three"}) make(name);
     for (const char* name : {"one", "two", "three"}) {
         EXPECT_EQ(create(name, "key").status, 201u) << name;
     }
-    // One whose server does not answer holds nobody up.
+    // An account whose server does not respond blocks no other.
     wires_.at("one").is_down = true;
     create("one", "waits");
     EXPECT_EQ(create("two", "on").status, 201u);
@@ -159,7 +159,7 @@ TEST_F(outbox_test, no_more_are_at_work_at_once_than_may_and_each_has_its_turn) 
     EXPECT_EQ(house_->outbox().totals().accounts, 3);
 }
 
-TEST_F(outbox_test, new_options_are_in_force_at_once) {
+TEST_F(outbox_test, new_options_apply_at_once) {
     start();
     const account_id account = make("one");
     outbox_options o = house_->outbox().options();
@@ -180,7 +180,7 @@ TEST_F(outbox_test, new_options_are_in_force_at_once) {
     house_->outbox().reload(o);
     EXPECT_TRUE(comes_within(2s));
 
-    // A pause after failures that is as long as the old options had it does not go on so.
+    // A pause after failures, as long as the former options allowed, is shortened.
     o.retry_max = 24h;
     house_->outbox().reload(o);
     wires_.at("one").is_down = true;
@@ -197,14 +197,14 @@ TEST_F(outbox_test, more_may_be_at_work_after_a_reload) {
     silent_ = "one";
     make("one");
     make("two");
-    EXPECT_EQ(create("two", "key").status, 409u) << "one is at work";
+    EXPECT_EQ(create("two", "key").status, 409u) << "the other one occupies the only slot";
     outbox_options o = house_->outbox().options();
     o.at_once = 2;
     house_->outbox().reload(o);
     EXPECT_EQ(create("two", "key").status, 201u);
 }
 
-TEST_F(outbox_test, many_creations_that_wait_go_in_one_version) {
+TEST_F(outbox_test, waiting_creations_share_a_version) {
     start();
     make("one");
     std::vector<std::shared_ptr<std::optional<net::http_response>>> answers;
@@ -217,11 +217,11 @@ TEST_F(outbox_test, many_creations_that_wait_go_in_one_version) {
         ASSERT_TRUE(a->has_value());
         EXPECT_EQ((*a)->status, 201u);
     }
-    EXPECT_LE(chains_["one"].links().size(), 6u);  // with the keys
+    EXPECT_LE(chains_["one"].links().size(), 6u);  // including the versions with keys
 }
 
-// What is answered is about what the other server has, not about what the mirror had.
-TEST_F(outbox_test, an_edit_is_about_what_is_there) {
+// The response reflects the remote state, not the former state of the mirror.
+TEST_F(outbox_test, an_edit_applies_to_the_remote_state) {
     start();
     make("one");
     create("one", "key");
@@ -230,11 +230,11 @@ TEST_F(outbox_test, an_edit_is_about_what_is_there) {
     const precise_time later = precise_time(house_->clock().now()) + 1s;
     chains_["one"].add(chains_["one"].head(),
                        {{operation_kind::update, id, "description", "theirs", later}});
-    // On the mirror it would change nothing.
+    // Applied to the mirror, the edit would change nothing.
     const auto answer = describe("one", "SYN-1", "x");
     EXPECT_EQ(answer.status, 200u) << answer.body;
     EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "description"), "x");
-    // And a condition is about what is there, too.
+    // A precondition applies to the remote state, too.
     const std::string etag(header(answer, "ETag"));
     chains_["one"].add(chains_["one"].head(),
                        {{operation_kind::update, id, "description", "theirs", later}});
@@ -244,8 +244,8 @@ TEST_F(outbox_test, an_edit_is_about_what_is_there) {
     EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "description"), "theirs");
 }
 
-// One that comes while a version is on its way is not looked at on the mirror as it was before.
-TEST_F(outbox_test, an_edit_that_comes_in_between_is_about_what_is_there) {
+// An edit that arrives while a version is in flight does not apply to the mirror as it was before.
+TEST_F(outbox_test, an_edit_during_a_delivery_applies_to_the_remote_state) {
     start();
     make("one");
     create("one", "key");
@@ -270,7 +270,7 @@ TEST_F(outbox_test, an_edit_that_comes_in_between_is_about_what_is_there) {
     EXPECT_EQ(value_of(chain.tasks().at(id), "description"), "x");
 }
 
-TEST_F(outbox_test, an_edit_whose_answer_was_lost_is_answered_once_and_made_once) {
+TEST_F(outbox_test, an_edit_whose_response_was_lost_is_made_once) {
     start();
     make("one");
     create("one", "key");
@@ -295,7 +295,7 @@ TEST_F(outbox_test, two_edits_of_one_task_are_made_in_order) {
     EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "description"), "second");
 }
 
-TEST_F(outbox_test, only_so_many_edits_wait) {
+TEST_F(outbox_test, waiting_edits_have_a_limit) {
     start({.edits_max = 2});
     make("one");
     create("one", "key");
@@ -312,7 +312,7 @@ TEST_F(outbox_test, only_so_many_edits_wait) {
     EXPECT_EQ((*two)->status, 503u);
 }
 
-TEST_F(outbox_test, a_purge_and_an_action_go_there_too) {
+TEST_F(outbox_test, a_purge_and_an_action_are_sent_to_the_remote_server) {
     start();
     make("one");
     create("one", "key");
@@ -328,7 +328,7 @@ TEST_F(outbox_test, a_purge_and_an_action_go_there_too) {
     EXPECT_FALSE(chains_["one"].tasks().contains(id));
 }
 
-TEST_F(outbox_test, batches_create_and_edit_there) {
+TEST_F(outbox_test, batches_create_and_edit_remotely) {
     start();
     make("one");
     const auto made = house_->call(post(
@@ -344,7 +344,7 @@ TEST_F(outbox_test, batches_create_and_edit_there) {
     EXPECT_NE(edited.body.find("\"3\""), std::string::npos) << edited.body;
 }
 
-TEST_F(outbox_test, a_look_up_says_whether_it_could_be_asked) {
+TEST_F(outbox_test, a_look_up_reports_whether_the_server_responded) {
     start();
     const account_id account = make("one");
     const uuid theirs = make_uuid_v7(virtual_start, 9, 9);
@@ -358,7 +358,7 @@ TEST_F(outbox_test, a_look_up_says_whether_it_could_be_asked) {
     EXPECT_FALSE(house_->run(house_->outbox().look_up(account_id{99})));
 }
 
-TEST_F(outbox_test, moves_here_with_what_waits) {
+TEST_F(outbox_test, moves_to_local_with_pending_keys) {
     start();
     const account_id account = make("one");
     create("one", "key");
@@ -378,8 +378,8 @@ TEST_F(outbox_test, moves_here_with_what_waits) {
     EXPECT_EQ(chains_["one"].links().size(), links);
 }
 
-// More tasks that are gone than one look finds.
-TEST_F(outbox_test, moves_there_past_many_that_are_gone) {
+// More purged tasks than one step of the move scans.
+TEST_F(outbox_test, moves_to_remote_past_many_purged_tasks) {
     start();
     wires_.emplace("there", 1);
     tokens_["here"] = api::make_token(house_->entropy());
@@ -400,10 +400,10 @@ TEST_F(outbox_test, moves_there_past_many_that_are_gone) {
     EXPECT_EQ(value_of(tasks.begin()->second, "key"), "SYN-801");
 }
 
-// ---- what happens at any step ----
+// ---- events at any step ----
 
-// An account whose tasks live on a slow server that is looked at once an hour. There is a change
-// there, and another server that has all of it, under another URL.
+// An account on a slow remote server that is polled once an hour. The server has a new version, and
+// another server, under another URL, has the complete data.
 class between_urls {
   public:
     enum class trouble { none, is_down, lies, loses_answers, has_lost_versions };
@@ -426,7 +426,7 @@ class between_urls {
             old_there_.go_back(2);
         }
         if (creates) create("second");
-        // Else it looks again in an hour.
+        // Otherwise the next poll is in an hour.
         if (!creates) h.clock().advance_to_next(2h);
     }
 
@@ -451,7 +451,7 @@ class between_urls {
     const uuid first_id = make_uuid_v7(virtual_start, 9, 1);
     const uuid second_id = make_uuid_v7(virtual_start, 9, 2);
     account_id account;
-    // All of it.
+    // The server with the complete data.
     chain_in_memory& there() { return copy_ ? *copy_ : old_there_; }
 
   private:
@@ -481,14 +481,14 @@ class between_urls {
     house h;
 };
 
-// The operator gives another URL at any step of what the old one is asked, whatever it answers: the
-// new one is asked at once, and not when a pause is over.
-TEST(outbox_steps, another_url_is_asked_at_once) {
+// The operator changes the URL at any step of a sync with the old server, whatever it responds: the
+// new server is queried at once, not after a pause.
+TEST(outbox_steps, a_new_url_is_queried_at_once) {
     using trouble = between_urls::trouble;
     for (const trouble what : {trouble::none, trouble::is_down, trouble::lies,
                                trouble::loses_answers, trouble::has_lost_versions}) {
         for (const bool creates : {false, true}) {
-            for (int steps = 0; steps < 60; ++steps) {  // by then it does the same again and again
+            for (int steps = 0; steps < 60; ++steps) {  // by then its steps repeat
                 between_urls w(what, creates);
                 w.step(steps);
                 w.move_url();
@@ -506,8 +506,8 @@ TEST(outbox_steps, another_url_is_asked_at_once) {
     }
 }
 
-// The old one says, while the edit is on its way, what accounts are halted for.
-TEST(outbox_steps, another_url_is_not_halted_for_what_the_old_one_said) {
+// During the edit, the old server reports an error that halts accounts.
+TEST(outbox_steps, a_new_url_is_not_halted_for_errors_of_the_old_one) {
     for (int steps = 0; steps < 60; ++steps) {
         for (int before = 0; before < 8; ++before) {
             between_urls w(between_urls::trouble::has_lost_versions);
@@ -516,15 +516,15 @@ TEST(outbox_steps, another_url_is_not_halted_for_what_the_old_one_said) {
             for (int n = 0; n < before; ++n) w.h.step();
             w.h.clock().advance_to_next(2h);
             w.h.advance(20min);                // it may be read after a pause
-            if (!w.has_moved_url()) continue;  // the edit came after its deadline
+            if (!w.has_moved_url()) continue;  // the edit exceeded its deadline
             EXPECT_EQ(w.status()->halted, remote_halt::none)
-                << "edited at step " << steps << ", answered " << before << " later";
+                << "edited at step " << steps << ", response " << before << " steps later";
         }
     }
 }
 
-// It is moved here, and there again, while its row is read.
-TEST(outbox_steps, moved_here_and_there_again_it_goes_on) {
+// The account moves to this server and back to a remote one, while its row is read.
+TEST(outbox_steps, an_account_moved_to_local_and_back_continues) {
     for (int at = 1; at < 12; ++at) {
         between_urls w(between_urls::trouble::none);
         w.h.advance(1min);
@@ -536,7 +536,7 @@ TEST(outbox_steps, moved_here_and_there_again_it_goes_on) {
         w.h.start_command(move_here{w.account, w.there().head()});
         w.h.settle();
         if (w.late_.meanwhile) {
-            EXPECT_GT(at, 1) << "nobody has looked";
+            EXPECT_GT(at, 1) << "its row was not read";
             break;
         }
         w.there().lose_all();
@@ -546,7 +546,7 @@ TEST(outbox_steps, moved_here_and_there_again_it_goes_on) {
     }
 }
 
-// Whatever it does then.
+// This holds for any step in progress.
 TEST(outbox_steps, a_stop_takes_no_time) {
     using trouble = between_urls::trouble;
     for (const trouble what : {trouble::none, trouble::is_down, trouble::has_lost_versions}) {
@@ -564,8 +564,8 @@ TEST(outbox_steps, a_stop_takes_no_time) {
     }
 }
 
-// Not even behind a restart, after which nobody has asked its server yet.
-TEST_F(outbox_test, one_that_has_halted_keeps_nobody_from_work) {
+// This holds even after a restart, before its server was queried.
+TEST_F(outbox_test, a_halted_account_does_not_block_others) {
     const auto disk = make_memory_store();
     disk_ = disk.get();
     start({.at_once = 1});
@@ -582,7 +582,7 @@ TEST_F(outbox_test, one_that_has_halted_keeps_nobody_from_work) {
     house_.reset();
 }
 
-TEST_F(outbox_test, stops_while_an_answer_is_awaited) {
+TEST_F(outbox_test, stops_while_a_response_is_awaited) {
     start();
     make("one");
     wires_.at("one").is_down = true;

@@ -1,5 +1,5 @@
-// One command's failure is not its neighbours': a batch that the store refuses is applied again in
-// parts, and only the guilty one is told so.
+// A failed command does not affect others of its batch: a batch that the store rejects is applied
+// again in parts, and only the failing command gets an error.
 
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
@@ -56,7 +56,7 @@ class parts : public ::testing::Test {
     account_id other_;
 };
 
-TEST_F(parts, only_the_guilty_command_is_refused) {
+TEST_F(parts, only_the_failing_command_is_rejected) {
     store_.refuse_key("x-guilty", kind::full);
     std::vector<creation> all;
     for (int n = 0; n < 600; ++n) all.push_back(create("key-" + std::to_string(n)));
@@ -75,7 +75,7 @@ TEST_F(parts, only_the_guilty_command_is_refused) {
     EXPECT_TRUE(is_receipt(again));
 }
 
-// Its bytes say who it is: two attempts find it.
+// Its size identifies it: two attempts suffice.
 TEST_F(parts, a_large_command_is_tried_alone_at_once) {
     store_.refuse_tasks_over(1u << 20);
     std::vector<creation> all;
@@ -89,7 +89,7 @@ TEST_F(parts, a_large_command_is_tried_alone_at_once) {
     EXPECT_LE(store_.refusals() - before, 2);
 }
 
-TEST_F(parts, a_store_that_takes_nothing_is_not_asked_for_each) {
+TEST_F(parts, a_store_that_rejects_all_writes_is_not_tried_for_each) {
     store_.refuse_key("key-", kind::full);
     std::vector<creation> all;
     for (int n = 0; n < 1000; ++n) all.push_back(create("key-" + std::to_string(n)));
@@ -102,8 +102,8 @@ TEST_F(parts, a_store_that_takes_nothing_is_not_asked_for_each) {
     EXPECT_EQ(disk_->totals()->slots.pending, 0);
 }
 
-// It was let in before.
-TEST_F(parts, a_command_for_an_account_that_goes_is_refused_by_itself) {
+// The command was admitted before the deletion.
+TEST_F(parts, a_command_for_an_account_being_removed_is_rejected_alone) {
     ASSERT_TRUE(house_.run(house_.engine().submit(delete_account{other_})));
     std::vector<creation> all;
     for (int n = 0; n < 5; ++n) all.push_back(create("key-" + std::to_string(n)));
@@ -116,9 +116,9 @@ TEST_F(parts, a_command_for_an_account_that_goes_is_refused_by_itself) {
     EXPECT_EQ(disk_->totals()->slots.pending, 0);
 }
 
-// ---- what cannot be read ----
+// ---- unreadable data ----
 
-TEST_F(parts, damage_that_a_command_meets_stops_writing_and_not_reading) {
+TEST_F(parts, corruption_that_a_command_hits_stops_writes_but_not_reads) {
     ASSERT_EQ(house_.call(get("/readyz")).status, 200u);
     store_.refuse_key("x-guilty", kind::corrupt);
     const auto guilty = create("x-guilty");
@@ -133,17 +133,17 @@ TEST_F(parts, damage_that_a_command_meets_stops_writing_and_not_reading) {
     const auto ready = house_.call(get("/readyz"));
     EXPECT_EQ(ready.status, 500u);
     EXPECT_NE(ready.body.find("store-damaged"), std::string::npos);
-    EXPECT_NE(ready.body.find("looks again"), std::string::npos);
+    EXPECT_NE(ready.body.find("checks the disk again"), std::string::npos);
     EXPECT_EQ(house_.run(house_.engine().ask(list_accounts{}))->rows.size(), 2u);
 }
 
-// Its own rows are what it cannot read; nobody else's are concerned.
-TEST_F(parts, a_record_that_a_command_cannot_read_refuses_that_command_alone) {
+// The command cannot read its own rows; other commands are not affected.
+TEST_F(parts, a_record_that_a_command_cannot_read_rejects_that_command_only) {
     store_.refuse_key("x-guilty", kind::damaged);
     std::vector<creation> all, guilty;
     for (int n = 0; n < 300; ++n) {
         all.push_back(create("key-" + std::to_string(n)));
-        // More than a search by halves could find.
+        // More commands than a bisection could find.
         if (n % 3 == 0) guilty.push_back(create("x-guilty-" + std::to_string(n)));
     }
     house_.settle();
@@ -159,7 +159,7 @@ TEST_F(parts, a_record_that_a_command_cannot_read_refuses_that_command_alone) {
     EXPECT_EQ(house_.call(get("/readyz")).status, 200u);
 }
 
-TEST_F(parts, a_read_that_the_disk_failed_refuses_that_command_alone) {
+TEST_F(parts, a_read_error_of_the_disk_rejects_that_command_only) {
     store_.refuse_key("x-guilty", kind::read_failed);
     const auto guilty = create("x-guilty");
     house_.settle();
@@ -172,8 +172,8 @@ TEST_F(parts, a_read_that_the_disk_failed_refuses_that_command_alone) {
     EXPECT_TRUE(is_receipt(again));
 }
 
-// Where no command is applied it is nobody's own.
-TEST_F(parts, damage_that_the_store_meets_by_itself_stops_writing) {
+// Without a command in progress the corruption is not attributed to one.
+TEST_F(parts, corruption_outside_of_a_command_stops_writes) {
     store_.refuse_writes(kind::damaged);
     const auto next = create("key-1");
     house_.settle();
@@ -181,7 +181,7 @@ TEST_F(parts, damage_that_the_store_meets_by_itself_stops_writing) {
     EXPECT_FALSE(house_.engine().writable());
 }
 
-TEST_F(parts, damage_that_is_there_at_the_start_is_told_before_anybody_writes) {
+TEST_F(parts, corruption_at_the_start_is_reported_before_the_first_write) {
     store_.refuse_writes(kind::corrupt);
     house_.spawn(house_.engine().watch_writes());
     house_.settle();
@@ -190,7 +190,7 @@ TEST_F(parts, damage_that_is_there_at_the_start_is_told_before_anybody_writes) {
     house_.close();
 }
 
-TEST_F(parts, a_server_that_stopped_for_damage_looks_again_and_goes_on) {
+TEST_F(parts, a_server_that_stopped_for_corruption_checks_again_and_resumes) {
     using namespace std::chrono_literals;
     house_.spawn(house_.engine().watch_writes());
     store_.refuse_key("x-guilty", kind::corrupt);
@@ -203,16 +203,16 @@ TEST_F(parts, a_server_that_stopped_for_damage_looks_again_and_goes_on) {
     house_.advance(2s);
     EXPECT_EQ(store_.looks(), 2);
     house_.advance(10min);
-    EXPECT_LE(store_.looks(), 20) << "it takes longer each time, up to a minute";
+    EXPECT_LE(store_.looks(), 20) << "the interval grows up to a minute";
     EXPECT_GE(store_.looks(), 12);
     EXPECT_FALSE(house_.engine().writable());
 
-    // The pages read well, and what the command meets does not.
+    // The pages read without error, but the row of the command does not.
     store_.keep_damage(std::nullopt);
     const auto proofs = store_.proofs();
     house_.advance(1min);
     EXPECT_FALSE(house_.engine().writable());
-    EXPECT_EQ(store_.proofs(), proofs) << "nothing is written over damage";
+    EXPECT_EQ(store_.proofs(), proofs) << "nothing is written over corruption";
 
     store_.refuse_key("", kind::corrupt);
     house_.advance(1min);
@@ -224,7 +224,7 @@ TEST_F(parts, a_server_that_stopped_for_damage_looks_again_and_goes_on) {
     house_.settle();
     EXPECT_TRUE(is_receipt(again));
 
-    // Long after it, what is met is looked at as soon again.
+    // A long time later, new corruption is checked with the shortest interval again.
     house_.advance(3h);
     store_.refuse_key("x-other", kind::corrupt);
     create("x-other");
@@ -235,8 +235,8 @@ TEST_F(parts, a_server_that_stopped_for_damage_looks_again_and_goes_on) {
     house_.close();
 }
 
-// What was damaged as the store was opened is in its memory: it has to be opened again.
-TEST_F(parts, a_store_that_has_to_be_opened_again_ends_the_server) {
+// Corruption that was read at the opening stays in memory: the store must be opened again.
+TEST_F(parts, a_store_that_must_be_reopened_stops_the_server) {
     house_.spawn(house_.engine().watch_writes());
     store_.refuse_key("x-guilty", kind::corrupt);
     create("x-guilty");
@@ -248,7 +248,7 @@ TEST_F(parts, a_store_that_has_to_be_opened_again_ends_the_server) {
     house_.close();
 }
 
-TEST_F(parts, damage_that_a_question_meets_is_reported_and_stops_nothing) {
+TEST_F(parts, corruption_that_a_query_hits_is_reported_and_stops_nothing) {
     const auto ask = [&](kind reason) {
         const auto fail = [reason](std::size_t) -> bool { throw store_failure(reason, "here"); };
         find_sealed_snapshot question{account_, fail};

@@ -1,5 +1,5 @@
-// Goal: the bounds hold, together and for each, and every share comes back. Method: the cases by
-// name, then drawn lists of claims taken and given back, beside plain sums.
+// Goal: the limits hold, in total and per account, and every share is released. Method: named
+// examples, then random lists of claims taken and released, compared with plain sums.
 
 #include "engine/shares.hpp"
 
@@ -18,7 +18,7 @@ payer account(std::int64_t n) {
 constexpr share_limits roomy{
     .depth_max = 100, .bytes_max = 1000, .account_depth_max = 75, .account_bytes_max = 750};
 
-TEST(shares, each_bound_has_its_name) {
+TEST(shares, each_limit_has_its_name) {
     shares together(
         {.depth_max = 1, .bytes_max = 10, .account_depth_max = 1, .account_bytes_max = 10});
     EXPECT_EQ(together.take(account(1), 1), std::nullopt);
@@ -37,7 +37,7 @@ TEST(shares, each_bound_has_its_name) {
     EXPECT_EQ(own.take(account(2), 3), std::nullopt);
 }
 
-TEST(shares, a_refusal_takes_nothing) {
+TEST(shares, a_rejection_takes_nothing) {
     shares book(
         {.depth_max = 10, .bytes_max = 10, .account_depth_max = 1, .account_bytes_max = 10});
     ASSERT_EQ(book.take(account(1), 1), std::nullopt);
@@ -47,7 +47,7 @@ TEST(shares, a_refusal_takes_nothing) {
     EXPECT_EQ(book.take(account(2), 9), std::nullopt);
 }
 
-TEST(shares, strangers_together_have_one) {
+TEST(shares, anonymous_clients_have_one) {
     shares book(
         {.depth_max = 10, .bytes_max = 10, .account_depth_max = 2, .account_bytes_max = 10});
     EXPECT_EQ(book.take(payer::strangers(), 0), std::nullopt);
@@ -57,7 +57,7 @@ TEST(shares, strangers_together_have_one) {
     EXPECT_EQ(book.take(account(1), 0), std::nullopt);
 }
 
-TEST(shares, one_larger_than_the_bound_has_its_turn_and_a_second_waits) {
+TEST(shares, one_larger_than_the_limit_is_accepted_and_a_second_waits) {
     shares book(roomy);
     EXPECT_EQ(book.take(account(1), 5000), std::nullopt);
     EXPECT_EQ(book.take(account(2), 5000), shortage::bytes);
@@ -67,13 +67,13 @@ TEST(shares, one_larger_than_the_bound_has_its_turn_and_a_second_waits) {
     EXPECT_EQ(book.take(account(2), 5000), std::nullopt);
 }
 
-TEST(shares, one_larger_than_its_accounts_part_has_its_turn) {
+TEST(shares, one_larger_than_the_share_of_its_account_is_accepted) {
     shares book(roomy);
     EXPECT_EQ(book.take(account(1), 900), std::nullopt);
     EXPECT_EQ(book.take(account(1), 1), shortage::account_bytes);
 }
 
-TEST(shares, two_that_take_all_they_can_leave_room_for_a_third) {
+TEST(shares, two_accounts_at_their_maximum_leave_a_share_for_a_third) {
     shares book(roomy);
     while (!book.take(account(1), 10)) {
     }
@@ -82,7 +82,7 @@ TEST(shares, two_that_take_all_they_can_leave_room_for_a_third) {
     for (int n = 0; n < 3; ++n) EXPECT_EQ(book.take(account(3), 10), std::nullopt) << n;
 }
 
-TEST(shares, what_is_held_comes_back_once_however_its_owner_ends) {
+TEST(shares, a_held_share_is_released_exactly_once) {
     const auto book = std::make_shared<shares>(roomy);
     const auto hold = [&](std::size_t bytes) {
         EXPECT_EQ(book->take(account(1), bytes), std::nullopt);
@@ -104,13 +104,13 @@ TEST(shares, what_is_held_comes_back_once_however_its_owner_ends) {
     EXPECT_EQ(book->bytes(), 0u);
 }
 
-TEST(shares, who_has_nothing_gets_something_as_long_as_there_is_any) {
+TEST(shares, an_account_without_a_share_gets_one_while_any_is_free) {
     shares book({.depth_max = 5, .bytes_max = 5, .account_depth_max = 1, .account_bytes_max = 1});
     for (int n = 1; n <= 5; ++n) EXPECT_EQ(book.take(account(n), 1), std::nullopt) << n;
     EXPECT_EQ(book.take(account(6), 1), shortage::depth);
 }
 
-RC_GTEST_PROP(shares, are_what_was_taken_and_not_given_back, ()) {
+RC_GTEST_PROP(shares, equal_what_was_taken_and_not_released, ()) {
     const share_limits limits{.depth_max = *rc::gen::inRange<std::size_t>(1, 40),
                               .bytes_max = *rc::gen::inRange<std::size_t>(1, 400),
                               .account_depth_max = *rc::gen::inRange<std::size_t>(1, 40),
@@ -151,7 +151,7 @@ RC_GTEST_PROP(shares, are_what_was_taken_and_not_given_back, ()) {
     }
     all.clear();
     RC_ASSERT(book->depth() == 0u);
-    // All of it is there again.
+    // All of it is free again.
     RC_ASSERT(book->take(account(9), limits.bytes_max) == std::nullopt);
 }
 

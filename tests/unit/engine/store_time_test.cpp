@@ -1,4 +1,4 @@
-// The store's time against wall clocks that are set, either way, and against a model that knows
+// The store's time with wall clocks that are set forward and back, compared with a model that knows
 // when each stamp was really made.
 
 #include "engine/store_time.hpp"
@@ -19,7 +19,7 @@ using testing::virtual_start;
 
 constexpr milliseconds ten_years = 24h * 3650;
 
-// Two clocks, and a store that is read with them.
+// Two clocks, and the store time that they give.
 struct clocks {
     explicit clocks(time_point last_moment, time_point at = virtual_start,
                     milliseconds trust_after = 1h)
@@ -46,7 +46,7 @@ struct clocks {
     store_time time;
 };
 
-TEST(store_time, follows_a_wall_clock_that_goes_on) {
+TEST(store_time, follows_a_running_wall_clock) {
     clocks c(virtual_start - 1min);
     EXPECT_EQ(c.read(), virtual_start);
     EXPECT_EQ(c.after(5s), virtual_start + 5s);
@@ -84,7 +84,7 @@ TEST(store_time, lets_a_wall_clock_that_was_set_back_catch_up) {
     EXPECT_EQ(c.after(1h) - caught_up, milliseconds{1h});
 }
 
-TEST(store_time, a_jump_ahead_is_told_and_makes_nothing_old) {
+TEST(store_time, a_jump_ahead_is_reported_and_makes_nothing_old) {
     clocks c(virtual_start - 1h);
     const time_point stamp = c.after(1s);
     c.after(1min);
@@ -97,7 +97,7 @@ TEST(store_time, a_jump_ahead_is_told_and_makes_nothing_old) {
     EXPECT_EQ(c.time.jumped(), 0ms);
 }
 
-TEST(store_time, what_was_stamped_in_the_wrong_year_grows_old_in_the_right_one) {
+TEST(store_time, a_stamp_from_the_wrong_year_ages_in_the_right_one) {
     clocks c(virtual_start - 1h);
     c.set_wall(ten_years);
     const time_point stamp = c.after(1s);
@@ -108,7 +108,7 @@ TEST(store_time, what_was_stamped_in_the_wrong_year_grows_old_in_the_right_one) 
     EXPECT_FALSE(c.is_older(stamp, 11min));
 }
 
-TEST(store_time, of_earlier_runs_knows_at_first_only_that_they_were_before_this_one) {
+TEST(store_time, stamps_of_earlier_runs_are_at_first_only_known_to_be_earlier) {
     const time_point stamp = virtual_start - 24h * 30;
     clocks c(virtual_start - 24h);
     EXPECT_FALSE(c.is_older(stamp, 1ms));
@@ -117,7 +117,7 @@ TEST(store_time, of_earlier_runs_knows_at_first_only_that_they_were_before_this_
     EXPECT_FALSE(c.is_older(stamp, 11min));
 }
 
-TEST(store_time, of_earlier_runs_believes_the_wall_clock_after_a_while) {
+TEST(store_time, stamps_of_earlier_runs_follow_the_wall_clock_after_a_while) {
     clocks c(virtual_start - 24h);
     c.after(1h - 1ms);
     EXPECT_FALSE(c.is_older(virtual_start - 24h * 30, 24h * 7));
@@ -128,15 +128,15 @@ TEST(store_time, of_earlier_runs_believes_the_wall_clock_after_a_while) {
 }
 
 TEST(store_time, a_run_in_the_wrong_year_does_not_make_older_runs_old) {
-    // The last one was stamped ten years ahead; the clock is right again.
+    // The last stamp is ten years ahead; the clock is right again.
     clocks c(virtual_start + ten_years);
     c.after(2h);
     EXPECT_FALSE(c.is_older(virtual_start - 24h, 24h * 7));
     EXPECT_TRUE(c.is_older(virtual_start - 24h * 8, 24h * 7));
 }
 
-// Whatever the wall clock does: moments never go back, and a stamp that is said to have been there
-// for a span really has. A tenth of it later it is said to.
+// For any change of the wall clock: moments never go back, and a stamp that counts as older than a
+// span is; it counts as older at most a tenth of the span late.
 RC_GTEST_PROP(store_time, ages_are_those_of_the_steady_clock, (std::uint64_t seed)) {
     std::mt19937_64 chance(seed);
     const auto below = [&](std::uint64_t n) { return milliseconds{chance() % n}; };
@@ -176,7 +176,7 @@ TEST(store_time, how_old_a_stamp_is_does_not_hang_on_a_clock_that_is_set) {
     EXPECT_EQ(c.time.age_of(c.time.now() + 1h), 0ms);
 }
 
-// What was stamped before the start is as old as the run, until the wall clock is believed.
+// A stamp from before the start is as old as the run, until the wall clock is trusted.
 TEST(store_time, how_old_a_stamp_of_an_earlier_run_is) {
     clocks c(virtual_start - 1min);
     c.after(20min);
@@ -185,7 +185,7 @@ TEST(store_time, how_old_a_stamp_of_an_earlier_run_is) {
     EXPECT_EQ(c.time.age_of(virtual_start - 2h), 3h);
 }
 
-// The two questions are one: as old as that, and no older.
+// is_older and age_of agree: a stamp is older than less than its age, and not older than more.
 RC_GTEST_PROP(store_time, a_stamp_is_as_old_as_the_reaper_takes_it_to_be, ()) {
     clocks c(virtual_start - 1min);
     std::vector<time_point> stamps{virtual_start - 3h};

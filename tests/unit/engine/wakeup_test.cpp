@@ -1,5 +1,5 @@
-// A change ends a wait for it whenever it comes: before the wait, in it, or while its waiter waits
-// for something else.
+// A change ends a wait for it whenever it comes: before the wait, during it, or while its waiter
+// waits for another change.
 
 #include "support/virtual_clock.hpp"
 
@@ -68,7 +68,7 @@ TEST_F(wakeup_order, another_wait_in_between_does_not_take_the_change) {
     EXPECT_EQ(outcome, true);
 }
 
-TEST_F(wakeup_order, what_was_seen_does_not_end_a_wait) {
+TEST_F(wakeup_order, a_change_already_seen_does_not_end_a_wait) {
     changed.notify();
     start(changed.now(), 5s);
     EXPECT_EQ(outcome, std::nullopt);

@@ -1,5 +1,5 @@
-// Goal: the engine knows whether writes are refused, and finds out by itself when they are taken
-// again, though nobody sends any. Method: a store that refuses, and time that the test lets pass.
+// Goal: the engine knows whether writes are rejected, and detects their recovery without requests.
+// Method: a store that rejects writes, and a clock of the test.
 
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
@@ -26,13 +26,13 @@ class write_trouble : public ::testing::Test {
   protected:
     write_trouble() { house_.make_account("home", "TASK"); }
 
-    // True: it was written.
+    // Returns true if the write succeeded.
     bool write(const std::string& name) {
         auto made = house_.run(
             house_.engine().submit(create_token{"home", name, token_scope::read, sha256(name)}));
         return made.has_value();
     }
-    // A command that finds out that there is nothing to write.
+    // A command that has nothing to write.
     bool ask() {
         auto done = house_.run(house_.engine().submit(remove_webhook{account_id{1}, {}}));
         return done.has_value();
@@ -48,7 +48,7 @@ class write_trouble : public ::testing::Test {
     house house_{{.disk = &store_, .probe = &probe_}};
 };
 
-TEST_F(write_trouble, is_told_when_it_comes_and_when_it_goes) {
+TEST_F(write_trouble, is_reported_when_it_begins_and_when_it_ends) {
     EXPECT_EQ(trouble(), std::nullopt);
     store_.refuse_writes(kind::full);
     EXPECT_FALSE(write("a"));
@@ -64,7 +64,7 @@ TEST_F(write_trouble, is_told_when_it_comes_and_when_it_goes) {
     EXPECT_EQ(probe_.told, (std::vector<std::optional<kind>>{kind::full, kind::read_only, {}}));
 }
 
-TEST_F(write_trouble, does_not_keep_anybody_from_looking_a_key_up) {
+TEST_F(write_trouble, does_not_block_look_ups_of_keys) {
     const auto find = [&](const char* key) {
         return house_.run(house_.engine().ask(find_slot{account_id{1}, key}));
     };
@@ -82,7 +82,7 @@ TEST_F(write_trouble, does_not_keep_anybody_from_looking_a_key_up) {
     }
 }
 
-TEST_F(write_trouble, is_none_where_the_same_may_succeed_the_next_time) {
+TEST_F(write_trouble, is_none_if_a_retry_may_succeed) {
     store_.refuse_writes(kind::refused);
     EXPECT_FALSE(write("a"));
     EXPECT_EQ(trouble(), std::nullopt);
@@ -110,7 +110,7 @@ TEST_F(write_trouble, of_one_command_among_others_is_none) {
     EXPECT_EQ(trouble(), std::nullopt);
 }
 
-TEST_F(write_trouble, ends_by_itself_as_soon_as_the_store_takes_writes) {
+TEST_F(write_trouble, ends_automatically_as_soon_as_the_store_accepts_writes) {
     house_.spawn(house_.engine().watch_writes());
     house_.settle();
     EXPECT_EQ(store_.proofs(), 0);
@@ -118,18 +118,18 @@ TEST_F(write_trouble, ends_by_itself_as_soon_as_the_store_takes_writes) {
     EXPECT_FALSE(write("a"));
     house_.advance(10s);
     EXPECT_EQ(trouble(), kind::full);
-    EXPECT_EQ(store_.proofs(), 10) << "once in a second, and no more often";
+    EXPECT_EQ(store_.proofs(), 10) << "once per second";
     store_.refuse_writes(std::nullopt);
     house_.advance(999ms);
     EXPECT_EQ(trouble(), kind::full);
     house_.advance(1ms);
     EXPECT_EQ(trouble(), std::nullopt);
     house_.advance(10s);
-    EXPECT_EQ(store_.proofs(), 11) << "nothing is tried while all is well";
+    EXPECT_EQ(store_.proofs(), 11) << "no attempts without an error";
     house_.close();
 }
 
-TEST_F(write_trouble, that_becomes_another_is_told_by_a_proof_too) {
+TEST_F(write_trouble, a_change_of_its_kind_is_reported_by_an_attempt_too) {
     house_.spawn(house_.engine().watch_writes());
     store_.refuse_writes(kind::full);
     EXPECT_FALSE(write("a"));

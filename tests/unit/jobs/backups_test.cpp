@@ -1,4 +1,4 @@
-// Backups while the server runs: in steps, one at a time, so many kept.
+// Backups while the server runs: in steps, one at a time, with a maximum number retained.
 
 #include "support/forwarding_store.hpp"
 #include "support/house.hpp"
@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using jobs::backup_failed;
 
-// A store in memory, of which copies are made in so many steps.
+// An in-memory store, of which copies are made in a given number of steps.
 class copied_store final : public forwarding_store {
   public:
     copied_store(store& within, int steps) : forwarding_store(within), steps_(steps) {}
@@ -108,7 +108,7 @@ class backups : public ::testing::Test {
     std::optional<jobs::backups> all_;
 };
 
-TEST_F(backups, one_is_whole_when_it_is_said_to_be) {
+TEST_F(backups, one_is_complete_when_it_is_reported) {
     ASSERT_EQ(why(make("/backups/one")), "");
     EXPECT_EQ(whole, std::set<std::string>{"/backups/one"});
     EXPECT_EQ(all_->last().made_in, "/backups/one");
@@ -136,8 +136,8 @@ TEST_F(backups, one_at_a_time) {
     EXPECT_EQ(whole, std::set<std::string>{"/backups/one"});
 }
 
-// Commands go on between the steps.
-TEST_F(backups, writes_go_on_meanwhile) {
+// Commands are executed between the steps.
+TEST_F(backups, writes_continue_during_one) {
     std::optional<jobs::backup_answer> told;
     house_->spawn([](jobs::backups& all, auto& to) -> boost::asio::awaitable<void> {
         auto made = co_await all.make("/backups/one");
@@ -156,7 +156,7 @@ TEST_F(backups, writes_go_on_meanwhile) {
     EXPECT_EQ(why(*told), "");
 }
 
-TEST_F(backups, what_failed_is_gone_again_and_the_next_may_be_made) {
+TEST_F(backups, a_failed_one_is_removed_and_the_next_may_be_made) {
     disk_.fails_at = 1;
     EXPECT_NE(why(make("/backups/one")).find("no room"), std::string::npos);
     EXPECT_TRUE(begun.empty() && whole.empty());
@@ -172,7 +172,7 @@ TEST_F(backups, what_failed_is_gone_again_and_the_next_may_be_made) {
     EXPECT_EQ(disk_.at_once, 0);
 }
 
-TEST_F(backups, are_made_when_they_fall_due_and_so_many_are_kept) {
+TEST_F(backups, are_made_when_they_are_due_and_a_maximum_is_retained) {
     run({.directory = "/backups", .every = 24h, .keep = 3});
     house_->advance(1s);
     EXPECT_EQ(whole.size(), 1u);
@@ -188,7 +188,7 @@ TEST_F(backups, are_made_when_they_fall_due_and_so_many_are_kept) {
     house_->settle();
 }
 
-// What was made before a restart counts.
+// A backup from before a restart counts.
 TEST_F(backups, one_that_is_not_due_is_not_made_at_the_start) {
     const time_point before = house_->clock().now() - 20h;
     whole.insert("/backups/" + backup_name(before));
@@ -203,12 +203,12 @@ TEST_F(backups, one_that_is_not_due_is_not_made_at_the_start) {
     house_->settle();
 }
 
-TEST_F(backups, one_of_a_clock_that_was_wrong_holds_up_nothing) {
+TEST_F(backups, one_dated_in_the_future_does_not_delay_the_next) {
     whole.insert("/backups/" + backup_name(house_->clock().now() + 24h * 365));
     run({.directory = "/backups", .every = 24h, .keep = 3});
     house_->advance(1s);
     EXPECT_EQ(whole.size(), 2u);
-    // And it goes first.
+    // The backup dated in the future is the first to be deleted.
     const std::string wrong = *whole.rbegin();
     house_->advance(24h * 2);
     EXPECT_EQ(whole.size(), 3u);
@@ -217,7 +217,7 @@ TEST_F(backups, one_of_a_clock_that_was_wrong_holds_up_nothing) {
     house_->settle();
 }
 
-TEST_F(backups, one_that_failed_is_tried_again) {
+TEST_F(backups, a_failed_one_is_retried) {
     disk_.fails_at = 0;
     run({.directory = "/backups", .every = 24h, .keep = 3});
     house_->advance(1min);
@@ -230,8 +230,8 @@ TEST_F(backups, one_that_failed_is_tried_again) {
     house_->settle();
 }
 
-// One that somebody asks for, beside the scheduled ones, is one of them.
-TEST_F(backups, one_more_counts_among_those_that_are_kept) {
+// A manual backup in the configured directory counts as a scheduled one.
+TEST_F(backups, a_manual_one_counts_among_those_retained) {
     run({.directory = "/backups/", .every = 24h, .keep = 2});
     house_->advance(1h);
     const std::string first = *whole.begin();
@@ -241,10 +241,10 @@ TEST_F(backups, one_more_counts_among_those_that_are_kept) {
     ASSERT_EQ(why(make(all_->next_scheduled().string())), "");
     EXPECT_EQ(whole.size(), 2u);
     EXPECT_FALSE(whole.contains(first));
-    // Elsewhere it is its owner's, and nothing goes for it.
+    // A backup in another directory belongs to the operator and replaces no scheduled one.
     ASSERT_EQ(why(make("/elsewhere/one")), "");
     EXPECT_EQ(whole.size(), 3u);
-    // The next falls due so long after the last.
+    // The next backup is due one interval after the last.
     whole.erase("/elsewhere/one");
     house_->advance(23h);
     EXPECT_EQ(all_->tally().made, 4);
@@ -254,7 +254,7 @@ TEST_F(backups, one_more_counts_among_those_that_are_kept) {
     house_->settle();
 }
 
-TEST_F(backups, those_that_are_kept_are_told_newest_first) {
+TEST_F(backups, those_retained_are_listed_newest_first) {
     EXPECT_TRUE(house_->run(all_->kept())->empty());
     EXPECT_TRUE(all_->next_scheduled().empty());
     run({.directory = "/backups", .every = 24h, .keep = 3});
@@ -270,7 +270,7 @@ TEST_F(backups, those_that_are_kept_are_told_newest_first) {
     house_->settle();
 }
 
-TEST_F(backups, none_are_made_unasked_without_a_directory) {
+TEST_F(backups, none_are_scheduled_without_a_directory) {
     run({});
     house_->advance(24h * 30);
     EXPECT_TRUE(whole.empty());

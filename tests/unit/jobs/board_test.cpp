@@ -1,4 +1,4 @@
-// The board: what is under way, and what is to end.
+// The board: jobs in progress, and requests to cancel them.
 
 #include <callsign/jobs/board.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 constexpr account_id one{1};
 constexpr account_id two{2};
 
-TEST(board, knows_what_is_under_way) {
+TEST(board, lists_the_jobs_in_progress) {
     board all;
     EXPECT_FALSE(all.find(job_kind::import, one));
     {
@@ -25,10 +25,10 @@ TEST(board, knows_what_is_under_way) {
         EXPECT_EQ(all.find(job_kind::conversion, one)->done, 0);
         EXPECT_FALSE(all.find(job_kind::conversion, two));
     }
-    EXPECT_EQ(all.count(job_kind::import), 0u) << "as long as they live";
+    EXPECT_EQ(all.count(job_kind::import), 0u) << "listed only while they exist";
 }
 
-TEST(board, cancels_this_account_and_kind_alone) {
+TEST(board, cancels_jobs_of_one_account_and_kind_only) {
     board all;
     auto wanted = all.begin(job_kind::conversion, one);
     auto other_kind = all.begin(job_kind::import, one);
@@ -40,7 +40,7 @@ TEST(board, cancels_this_account_and_kind_alone) {
     EXPECT_FALSE(other_account.is_cancelled());
 }
 
-TEST(board, may_go_before_its_jobs) {
+TEST(board, may_be_destroyed_before_its_jobs) {
     auto all = std::make_unique<board>();
     auto job = all->begin(job_kind::import, one);
     all.reset();

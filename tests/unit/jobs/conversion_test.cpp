@@ -1,4 +1,4 @@
-// Work in steps is seen while it lasts, and can be called off between two of them.
+// A conversion in steps is listed while it runs, and can be cancelled between two steps.
 
 #include "support/audit.hpp"
 #include "support/house.hpp"
@@ -33,7 +33,7 @@ struct conversion : ::testing::Test {
         auto answer = co_await jobs::convert_account(with, "vault", secret, std::move(itself));
         if (answer) told = std::move(*answer);
     }
-    // Up to where it is on the board.
+    // Runs until the conversion is on the board.
     bool begin(std::optional<jobs::conversion_answer>& told) {
         h.spawn(convert(told));
         while (board.count(jobs::job_kind::conversion) == 0 && h.step()) {
@@ -60,12 +60,12 @@ TEST_F(conversion, is_on_the_board_while_it_lasts) {
     h.spawn(convert(second));
     h.settle();
     EXPECT_TRUE(second && std::holds_alternative<jobs::another_under_way>(*second));
-    // What was added is no envelope.
+    // The body of the added version is not an envelope.
     ASSERT_TRUE(told && std::holds_alternative<jobs::history_fault>(*told));
     EXPECT_FALSE(board.find(jobs::job_kind::conversion, account));
 }
 
-TEST_F(conversion, is_called_off_between_two_steps_and_changes_nothing) {
+TEST_F(conversion, is_cancelled_between_two_steps_and_changes_nothing) {
     std::optional<jobs::conversion_answer> told;
     ASSERT_TRUE(begin(told));
     EXPECT_FALSE(board.cancel(jobs::job_kind::conversion, account_id{99}));
@@ -77,7 +77,7 @@ TEST_F(conversion, is_called_off_between_two_steps_and_changes_nothing) {
               account_mode::opaque);
 }
 
-// A history that is more than one step, on a disk that outlives its server.
+// A history of more than one step, on a disk that outlives its server.
 struct large_conversion : ::testing::Test {
     static constexpr int versions = 8;
     static constexpr int tasks_of_version = 200;
@@ -153,7 +153,7 @@ struct large_conversion : ::testing::Test {
     std::optional<jobs::conversion_answer> told;
 };
 
-TEST_F(large_conversion, is_seen_at_its_end_alone) {
+TEST_F(large_conversion, is_visible_only_when_it_has_ended) {
     home->spawn(convert());
     bool was_half = false;
     while (!told && home->step()) {
@@ -164,7 +164,7 @@ TEST_F(large_conversion, is_seen_at_its_end_alone) {
     const auto& counts = std::get<jobs::converted>(*told).counts;
     EXPECT_EQ(counts.versions, versions);
     EXPECT_EQ(counts.tasks, versions * tasks_of_version);
-    EXPECT_GT(taken_over(), versions + 1u);  // the keys are in several
+    EXPECT_GT(taken_over(), versions + 1u);  // the keys take several versions
     EXPECT_FALSE(left_over());
     const auto tx = disk->begin_read();
     const auto series = all_series::default_of(*tx, account)->id;
@@ -172,8 +172,8 @@ TEST_F(large_conversion, is_seen_at_its_end_alone) {
     expect_sound();
 }
 
-// Nothing can be read of an account that has stayed opaque.
-TEST_F(large_conversion, called_off_on_its_way_leaves_nothing) {
+// No managed data is left of an account that has stayed opaque.
+TEST_F(large_conversion, cancelled_in_progress_leaves_nothing) {
     home->spawn(convert());
     while (taken_over() == 0 && home->step()) {
     }
@@ -185,8 +185,8 @@ TEST_F(large_conversion, called_off_on_its_way_leaves_nothing) {
     expect_sound();
 }
 
-// At every few steps of it.
-TEST_F(large_conversion, what_a_death_left_is_removed_at_the_next_start) {
+// The crash occurs after every few steps.
+TEST_F(large_conversion, remains_of_a_crash_are_removed_at_the_next_start) {
     bool was_opaque = false, was_managed = false;
     for (int steps = 1; mode() == account_mode::opaque; steps += 5) {
         home->spawn(convert());

@@ -1,4 +1,4 @@
-// An opaque account's history, opened with its secret.
+// The history of an opaque account, decrypted with its secret.
 
 #include "jobs/history.hpp"
 
@@ -35,9 +35,9 @@ struct opened_history : ::testing::Test {
     std::int64_t seq_ = 0;
 };
 
-// As in an account that was managed all the time: its receipt is of the first, and what the chain
-// says of it begins there.
-TEST_F(opened_history, has_a_task_that_was_made_twice_from_the_first_time_on) {
+// As in an account that was always managed: the receipt is of the first creation, and the history
+// of the task begins there.
+TEST_F(opened_history, a_task_that_was_created_twice_counts_from_the_first_creation) {
     const uuid task = id_of(100), other = id_of(101);
     add({{operation_kind::create, task, {}, {}, {}}});
     add({{operation_kind::create, other, {}, {}, {}}});

@@ -1,4 +1,4 @@
-// Lists that are put in order: made in few turns, kept within bounds, each account's its own.
+// Sorted lists: few are built at a time, their memory is limited, and each belongs to one account.
 
 #include "support/house.hpp"
 
@@ -56,7 +56,7 @@ struct lists : ::testing::Test {
     ordered_lists made{h.engine(), h.clock(), h.entropy()};
 };
 
-TEST_F(lists, are_kept_for_the_account_that_asked) {
+TEST_F(lists, are_kept_for_the_account_that_queried) {
     add_tasks(account, 3);
     const auto list = ask(account);
     ASSERT_EQ(list->tasks.size(), 3u);
@@ -70,7 +70,7 @@ TEST_F(lists, are_kept_for_the_account_that_asked) {
     EXPECT_EQ(made.find(account, list->id), nullptr);
 }
 
-TEST_F(lists, of_one_account_push_out_no_others) {
+TEST_F(lists, of_one_account_evict_no_others) {
     add_tasks(account, 3);
     add_tasks(other, 2);
     const auto theirs = ask(other);
@@ -100,7 +100,7 @@ TEST_F(lists, are_made_few_at_a_time) {
     for (int n = 0; n < 3; ++n) told.push_back(start(account));
     EXPECT_TRUE(last_is_refused());
     EXPECT_TRUE(others_end_well());
-    EXPECT_NE(ask(account), nullptr) << "its turn was given back";
+    EXPECT_NE(ask(account), nullptr) << "the slot of the last one was released";
     told.clear();
     std::vector<account_id> more;
     for (int n = 0; n < 4; ++n) more.push_back(h.make_account("a" + std::to_string(n), "A").id);
@@ -113,12 +113,13 @@ TEST_F(lists, are_made_few_at_a_time) {
     EXPECT_TRUE(others_end_well());
 }
 
-TEST_F(lists, have_a_bound) {
+TEST_F(lists, have_a_limit) {
     add_tasks(account, 25, 8'100);
     task_filter f;
     const auto fits = start(account, f);
     h.settle();
-    EXPECT_TRUE(std::holds_alternative<ordered_lists::shared>(***fits)) << "depends do not matter";
+    EXPECT_TRUE(std::holds_alternative<ordered_lists::shared>(***fits))
+        << "dependencies are ignored without a filter for them";
     f.is = {virtual_tag::blocked};
     const auto told = start(account, f);
     h.settle();

@@ -1,5 +1,5 @@
-// Goal: after the master key was rotated nothing needs the former one any more. Method: secrets of
-// each kind and more of them than a step takes, sealed under either.
+// Goal: after a rotation of the master key no data needs the former key. Method: secrets of each
+// kind, more than one step handles, encrypted with either key.
 
 #include "support/house.hpp"
 
@@ -58,7 +58,7 @@ struct resealing : ::testing::Test {
     jobs::context with{h.engine(), h.entropy(), &both, board};
 };
 
-TEST_F(resealing, leaves_nothing_under_the_former_key) {
+TEST_F(resealing, leaves_nothing_encrypted_with_the_former_key) {
     for (int n = 1; n <= 230; ++n) add_device(n, n % 3 == 0 ? fresh : former);
     const uuid hook = uuid_of(1001);
     create_webhook w{.account = account,
@@ -88,7 +88,7 @@ TEST_F(resealing, leaves_nothing_under_the_former_key) {
     EXPECT_EQ(again.current, 232);
 }
 
-TEST_F(resealing, leaves_alone_what_no_key_opens) {
+TEST_F(resealing, skips_secrets_that_no_key_decrypts) {
     add_device(1, seal::key_ring{key_of(3)});
     add_device(2, former);
     const auto before =

@@ -1,5 +1,5 @@
-// What devices send, handed to the writer in steps; what a device far behind has missed is read
-// between them.
+// Segments that devices send, passed to the writer in steps. The versions that a device has missed
+// are read between the steps.
 
 #include "support/house.hpp"
 
@@ -49,8 +49,9 @@ struct segments : ::testing::Test {
     std::size_t reserved = 0;
 };
 
-// Only what its own operations can meet is kept, and its bytes are reserved.
-TEST_F(segments, what_a_device_missed_is_read_between_the_commands) {
+// Only missed operations that can conflict with the device's own are kept, and their bytes are
+// reserved.
+TEST_F(segments, missed_versions_are_read_between_the_commands) {
     uuid last = sent(laptop, uuid{}, {{kind::create, task, {}, {}, {}}});
     const uuid common = head().version;
     const std::string large(1'000'000, 'x');
@@ -68,7 +69,7 @@ TEST_F(segments, what_a_device_missed_is_read_between_the_commands) {
     room = std::size_t{64} << 20;
     sent(phone, common, {update("met", "mine"), update("new", "mine")});
     EXPECT_EQ(head().seq, before + 1);
-    // What is kept is bounded.
+    // The missed operations have a limit in bytes.
     for (std::size_t n = 0; n * large.size() <= 2 * missed_changes::bytes_max; ++n) {
         last = sent(laptop, last, {update("met", large)});
     }

@@ -1,4 +1,4 @@
-// Snapshots that the server makes: once for everybody, kept for a while, within bounds.
+// Snapshots that the server makes: one for concurrent requests, cached for a while, within limits.
 
 #include "support/house.hpp"
 
@@ -34,7 +34,7 @@ struct snapshots : ::testing::Test {
         boost::asio::awaitable<result<server_snapshots::shared>> asked) {
         try {
             co_await std::move(asked);
-            ADD_FAILURE() << "it had memory";
+            ADD_FAILURE() << "allocation succeeded";
         } catch (const std::bad_alloc&) {
         }
     }
@@ -61,8 +61,8 @@ struct snapshots : ::testing::Test {
     server_snapshots made{h.engine(), h.clock(), 1'000'000};
 };
 
-TEST_F(snapshots, is_made_once_for_all_who_ask_at_once_and_after) {
-    EXPECT_EQ(ask(), nullptr);  // nothing yet
+TEST_F(snapshots, concurrent_and_later_requests_share_one) {
+    EXPECT_EQ(ask(), nullptr);  // no tasks yet
     add_tasks(300);
     std::vector<std::shared_ptr<made_snapshot>> told;
     for (int n = 0; n < 64; ++n) {
@@ -83,8 +83,8 @@ TEST_F(snapshots, is_made_once_for_all_who_ask_at_once_and_after) {
     EXPECT_EQ(made.made(), 2);
 }
 
-// Whoever asks while one is made gets no older one than it has asked for.
-TEST_F(snapshots, holds_what_came_while_it_was_made) {
+// A request during the making of a snapshot gets no state older than the request.
+TEST_F(snapshots, holds_changes_that_were_made_during_its_making) {
     add_tasks(300);
     const auto first = start();
     for (int n = 0; n < 4; ++n) h.step();
@@ -98,7 +98,7 @@ TEST_F(snapshots, holds_what_came_while_it_was_made) {
     EXPECT_LE(made.made(), 2);
 }
 
-TEST_F(snapshots, is_whole_though_it_is_packed_in_steps) {
+TEST_F(snapshots, is_complete_though_it_is_compressed_in_steps) {
     server_snapshots large(h.engine(), h.clock(), 64u << 20);
     for (int n = 0; n < 6; ++n) add_tasks(17, std::string(20'000, 'x'));
     auto told = std::make_shared<made_snapshot>();
@@ -108,14 +108,14 @@ TEST_F(snapshots, is_whole_though_it_is_packed_in_steps) {
     EXPECT_EQ(tasks_in(****told), 6u * 17);
 }
 
-TEST_F(snapshots, of_more_than_the_bound_there_is_none) {
+TEST_F(snapshots, is_not_made_beyond_the_limit) {
     for (int n = 0; n < 3; ++n) add_tasks(2, std::string(200'000, 'x'));
     EXPECT_EQ(ask(), nullptr);
     EXPECT_EQ(ask(), nullptr);
 }
 
-// What there is no room for is refused, and the next one may have it.
-TEST_F(snapshots, asks_for_room_before_it_is_there) {
+// A snapshot without enough memory is rejected; the next one may succeed.
+TEST_F(snapshots, reserves_memory_before_it_is_allocated) {
     add_tasks(300);
     std::size_t asked = 0;
     const auto refused = start(account, [&](std::size_t bytes) {
@@ -151,8 +151,8 @@ TEST_F(snapshots, of_several_accounts_take_turns) {
     }
 }
 
-// Memory may run out where it is made: the turn is free for the next.
-TEST_F(snapshots, a_maker_that_fails_in_the_middle_gives_its_turn_back) {
+// The allocation may fail; its slot is free for the next snapshot.
+TEST_F(snapshots, one_that_fails_releases_its_slot) {
     add_tasks(300);
     for (std::size_t n = 0; n < server_snapshots::made_at_once_max; ++n) {
         auto fails = [](std::size_t) -> bool { throw std::bad_alloc(); };
@@ -162,8 +162,8 @@ TEST_F(snapshots, a_maker_that_fails_in_the_middle_gives_its_turn_back) {
     EXPECT_TRUE(ask());
 }
 
-// The one who makes it goes away: those who wait are told, and nothing is left behind.
-TEST_F(snapshots, may_be_given_up_half_made) {
+// The server is destroyed in the middle: waiting requests end, and nothing is left.
+TEST_F(snapshots, may_be_abandoned_in_progress) {
     add_tasks(300);
     auto io = std::make_unique<house>(house_options{.disk = &h.disk()});
     auto there = std::make_unique<server_snapshots>(io->engine(), io->clock(), 1'000'000);

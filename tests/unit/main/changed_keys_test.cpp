@@ -10,7 +10,7 @@ namespace {
 
 using names = std::vector<std::string>;
 
-TEST(changed_keys, are_in_force_or_wait_for_a_restart) {
+TEST(changed_keys, are_in_effect_or_need_a_restart) {
     config c;
     key_values told = values_of(c);
     EXPECT_EQ(told.size(), config_keys().size());
@@ -27,7 +27,7 @@ TEST(changed_keys, are_in_force_or_wait_for_a_restart) {
               (names{"http.connections_max", "log.format", "remote.timeout"}));
 }
 
-TEST(changed_keys, that_wait_are_told_again_and_others_once) {
+TEST(changed_keys, that_need_a_restart_are_reported_again_and_others_once) {
     config c;
     key_values told = values_of(c);
     c.reaper.batch += 1;
@@ -37,7 +37,7 @@ TEST(changed_keys, that_wait_are_told_again_and_others_once) {
     EXPECT_EQ(again.in_force, names{});
     EXPECT_EQ(again.after_restart, names{"server.listen"});
     EXPECT_EQ(take_changes(told, config{}), (changed_keys{{"reaper.batch"}, {}}))
-        << "what was put back never changed";
+        << "a reverted key has not changed";
 }
 
 TEST(changed_keys, are_listed_by_name) {
@@ -55,7 +55,7 @@ TEST(environment_names, unknown_ones_are_found_with_the_nearest) {
     EXPECT_EQ(found[1].nearest, "");
 }
 
-TEST(environment_names, all_that_mean_something_are_known) {
+TEST(environment_names, all_known_names_are_settings) {
     names given{"CALLSIGN_MASTER_KEY",   "CALLSIGN_URL",  "CALLSIGN_TOKEN",       "CALLSIGN_CACERT",
                 "CALLSIGN_SERVICE_HOST", "CALLSIGN_PORT", "CALLSIGN_PORT_80_TCP", "CALLSIGNX",
                 "callsign_reaper_windwo"};

@@ -21,7 +21,7 @@ using std::filesystem::path;
 
 const path config_dir = CALLSIGN_CONFIG_DIR;
 
-// A file named callsign.toml in a folder of its own, gone with the object.
+// A file named callsign.toml in a directory of its own, deleted with the object.
 class toml_file {
   public:
     explicit toml_file(const std::string& text) {
@@ -67,7 +67,7 @@ config loaded(const sources& from) {
     return std::get<config>(std::move(result));
 }
 
-// "12: reaper.window: ..." for the file, "WHERE: ..." for the rest.
+// "12: reaper.window: ..." for errors of the file, "WHERE: ..." for other sources.
 std::vector<std::string> faults(const sources& from) {
     auto result = load(from);
     std::vector<std::string> lines;
@@ -114,7 +114,7 @@ TEST(config, bytes_may_have_a_unit) {
     EXPECT_EQ(c.store.cache_bytes, 1u << 30);
 }
 
-TEST(config, every_fault_is_listed_from_the_top_of_the_file_down) {
+TEST(config, every_error_is_listed_in_the_order_of_the_file) {
     const auto found = faults({.file = "[store]\n"
                                        "readers = 0\n"
                                        "[http]\n"
@@ -181,7 +181,7 @@ TEST(config, how_the_window_is_chosen) {
         0.5);
 }
 
-TEST(config, every_fault_of_how_the_window_is_chosen) {
+TEST(config, every_error_of_how_the_window_is_chosen) {
     EXPECT_EQ(faults({.file = "[reaper]\nwindow_min = '1h'\nwindow_max = '1m'\nquantile = 1.0\n"
                               "margin = 0.9\nsamples_min = 0\nhalf_life = 'week'\n"}),
               (std::vector<std::string>{
@@ -200,7 +200,8 @@ TEST(config, every_fault_of_how_the_window_is_chosen) {
         EXPECT_EQ(faults({.environment = {{"CALLSIGN_REAPER_QUANTILE", wrong}}}).size(), 1u)
             << wrong;
     }
-    // A slot must be there to be seen retried, however long the window gets.
+    // Retention must exceed the window, however long "auto" makes it, so that late retries are
+    // seen.
     const auto found = faults({.file = "[reaper]\nretention = '6h'\n"});
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].substr(0, 58), "2: reaper.retention: must be longer than reaper.window_max");
@@ -219,7 +220,7 @@ TEST(config, values_that_contradict_each_other) {
               "CALLSIGN_SERVER_DRAIN_TIMEOUT: server.drain_timeout: must be");
 }
 
-TEST(config, what_never_had_room) {
+TEST(config, limits_that_exceed_the_shared_one) {
     EXPECT_EQ(faults({.file = "[http]\naccount_bodies_bytes_max = '300MiB'\n"}),
               std::vector<std::string>{"2: http.account_bodies_bytes_max: must be at most "
                                        "http.bodies_bytes_max: it is one account's part of it"});
@@ -263,7 +264,7 @@ TEST(config, a_file_that_cannot_be_read) {
     const auto& found = std::get<1>(result);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].where, "/nonexistent/callsign.toml");
-    EXPECT_EQ(found[0].text, "cannot be read: No such file: there is no directory /nonexistent");
+    EXPECT_EQ(found[0].text, "cannot be read: No such file: missing directory /nonexistent");
 }
 
 TEST(config, a_folder_is_not_a_file) {
@@ -285,7 +286,7 @@ TEST(config, a_flag_is_true_or_false) {
                                        "must be true or false, not \"1\""});
 }
 
-TEST(config, client_ids_are_a_list_and_a_faulty_one_is_not_repeated) {
+TEST(config, client_ids_are_a_list_and_an_invalid_one_is_not_repeated) {
     const std::string one = "0666d464-418a-4a08-ad53-6f15c78270cd";
     const std::string two = "0666d464-418a-4a08-ad53-6f15c78270ce";
     const std::string key = "[sync]\nallow_client_ids = ";
@@ -308,7 +309,7 @@ TEST(config, client_ids_are_a_list_and_a_faulty_one_is_not_repeated) {
 
 const std::string digits(64, 'a');
 
-// A file whose owner alone may read it, as a master key's must be.
+// A file that only its owner can read, as required for a master key.
 struct key_file {
     explicit key_file(const std::string& text) : kept(text) {
         std::filesystem::permissions(
@@ -354,32 +355,33 @@ TEST(config_master_key, is_given_once) {
                          "one"});
 }
 
-TEST(config_master_key, a_faulty_one_is_a_fault_beside_the_others_and_is_not_repeated) {
+TEST(config_master_key, an_invalid_one_is_an_error_beside_the_others_and_is_not_repeated) {
     const std::string secret = "5ec2e7" + std::string(40, '1');
     const key_file file(secret);
     const auto found = faults({.file = file.setting() + "[store]\nreaders = 0\n"});
-    EXPECT_EQ(found, (std::vector<std::string>{
-                         "4: store.readers: must be from 1 to 64, not 0",
-                         "2: secrets.master_key_file: A master key is 64 hexadecimal digits."}));
-    EXPECT_EQ(
-        faults({.environment = {{"CALLSIGN_MASTER_KEY", secret}}}),
-        std::vector<std::string>{"CALLSIGN_MASTER_KEY: A master key is 64 hexadecimal digits."});
-    // The key where its file's name should be.
+    EXPECT_EQ(found,
+              (std::vector<std::string>{
+                  "4: store.readers: must be from 1 to 64, not 0",
+                  "2: secrets.master_key_file: A master key must be 64 hexadecimal digits."}));
+    EXPECT_EQ(faults({.environment = {{"CALLSIGN_MASTER_KEY", secret}}}),
+              std::vector<std::string>{
+                  "CALLSIGN_MASTER_KEY: A master key must be 64 hexadecimal digits."});
+    // The key in place of its file's name.
     EXPECT_EQ(faults({.environment = {{"CALLSIGN_SECRETS_MASTER_KEY_FILE", digits}}}),
               std::vector<std::string>{"CALLSIGN_SECRETS_MASTER_KEY_FILE: secrets.master_key_file: "
-                                       "The master key's file can't be read."});
+                                       "The master key's file cannot be read."});
     EXPECT_EQ(faults({.file = "[secrets]\nmaster_key = '" + digits + "'\n"}),
               std::vector<std::string>{"2: unknown key: secrets.master_key; did you mean "
                                        "'secrets.master_key_file'?"});
 }
 
-TEST(config_master_key, its_file_is_its_owners_alone) {
+TEST(config_master_key, its_file_is_readable_by_its_owner_only) {
     const key_file file(digits);
     std::filesystem::permissions(file.name(), std::filesystem::perms::group_read,
                                  std::filesystem::perm_options::add);
     EXPECT_EQ(faults({.file = file.setting()}),
-              std::vector<std::string>{"2: secrets.master_key_file: The master key's file is open "
-                                       "to others than its owner: chmod 600 it."});
+              std::vector<std::string>{"2: secrets.master_key_file: The master key's file is "
+                                       "accessible to other users: chmod 600 the file."});
 }
 
 // ---- the files in config/ ----
@@ -426,18 +428,18 @@ TEST(config_tls, a_pair_is_read_and_checked) {
     EXPECT_GT(given.tls.expires, std::chrono::system_clock::now());
     EXPECT_THAT(faults({.file = "[tls]\ncertificate = '" + one.certificate.string() + "'\nkey = '" +
                                 two.key.string() + "'\n"}),
-                ::testing::ElementsAre(::testing::StartsWith("3: tls.key: " + two.key.string() +
-                                                             " holds no key of the certificate")));
+                ::testing::ElementsAre(::testing::StartsWith(
+                    "3: tls.key: " + two.key.string() + " has no private key of the certificate")));
 }
 
-TEST(config_tls, both_faults_come_at_once_with_their_lines) {
+TEST(config_tls, both_errors_are_reported_at_once_with_their_lines) {
     EXPECT_THAT(faults({.file = "[tls]\ncertificate = '/nonexistent/a'\nkey = '/nonexistent/b'\n"}),
                 ::testing::ElementsAre(
                     "2: tls.certificate: /nonexistent/a cannot be read: No such file or directory",
                     "3: tls.key: /nonexistent/b cannot be read: No such file or directory"));
 }
 
-TEST(config_tls, one_file_alone_is_a_fault) {
+TEST(config_tls, one_file_alone_is_an_error) {
     EXPECT_THAT(faults({.file = "[tls]\ncertificate = '/a'\n"}),
                 ::testing::ElementsAre("2: tls.key: must be given with tls.certificate"));
     EXPECT_THAT(faults({.file = "[tls]\nkey = '/a'\n"}),
@@ -474,8 +476,8 @@ TEST(config_files, both_load) {
     }
 }
 
-// ":8080" is this machine and no other: who wants to be reached says so.
-TEST(config, this_machine_needs_no_address) {
+// ":8080" means the loopback address; other addresses must be given.
+TEST(config, the_loopback_address_is_the_default) {
     for (const char* text : {":8090", "localhost:8090", "127.0.0.1:8090"}) {
         EXPECT_EQ(loaded({.flags = {{"server.listen", text}}}).server.listen, "127.0.0.1:8090");
         EXPECT_EQ(loaded({.flags = {{"metrics.listen", text}}}).metrics.listen, "127.0.0.1:8090");
@@ -494,8 +496,8 @@ TEST(config, a_folder_is_no_file) {
     EXPECT_THAT(found->at(0).text, ::testing::HasSubstr("Is a directory"));
 }
 
-// What is faulty has its default, all else is as it is given.
-TEST(config, is_read_beside_its_faults) {
+// An invalid value is replaced by its default; all others are read as given.
+TEST(config, is_read_despite_its_errors) {
     const toml_file file("[store]\nreaders = 0\n[backup]\nkeep = 3\n");
     config_source source;
     source.file = file.file();

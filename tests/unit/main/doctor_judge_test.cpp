@@ -1,5 +1,5 @@
-// Goal: each thing that can be wrong is said, with the right verdict and what to do about it.
-// Method: facts of a server that is well, with one thing changed.
+// Goal: each problem gets a finding with the right verdict and advice. Method: the facts of a
+// healthy server, with one of them changed.
 
 #include "main/setup/doctor/judge.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-constexpr time_point now{std::chrono::seconds{1'795'000'000}};  // in November 2026
+constexpr time_point now{std::chrono::seconds{1'795'000'000}};  // November 2026
 constexpr unsigned service = 990;
 
 file_facts owned(const char* path, unsigned mode) {
@@ -65,7 +65,7 @@ facts running() {
     return f;
 }
 
-// "fault schema: found: advice" of each line that is not well, server's absence aside.
+// "fault schema: found: advice" of each finding that is not ok, except that no server runs.
 std::string bad_lines(const facts& f) {
     std::string text;
     for (const diagnosis& d : judge(f)) {
@@ -73,7 +73,7 @@ std::string bad_lines(const facts& f) {
             EXPECT_EQ(d.advice, "") << d.check;
             continue;
         }
-        EXPECT_NE(d.advice, "") << d.check << ": nothing is wrong without something to do";
+        EXPECT_NE(d.advice, "") << d.check << ": every finding has advice";
         const bool absent = d.check == "server" && d.verdict == verdict::skipped;
         if (absent) continue;
         const char* const words[] = {"ok", "warning", "fault", "skipped"};
@@ -92,7 +92,7 @@ std::string after(const facts& base, const std::function<void(facts&)>& change) 
 TEST(judge, finds_nothing_where_all_is_well) {
     EXPECT_EQ(bad_lines(healthy()), "");
     EXPECT_EQ(bad_lines(running()), "");
-    EXPECT_GE(judge(healthy()).size(), 15u) << "every check says something";
+    EXPECT_GE(judge(healthy()).size(), 15u) << "every check has a result";
 }
 
 TEST(judge, config) {
@@ -158,7 +158,7 @@ TEST(judge, permissions) {
                 HasSubstr("chmod 600 /data/callsign.sqlite3"));
 }
 
-TEST(judge, secrets_are_their_users_alone) {
+TEST(judge, secrets_are_readable_by_their_user_only) {
     for (const unsigned mode : {0604u, 0640u, 0602u}) {
         EXPECT_THAT(
             after(healthy(), [&](facts& f) { f.secret_files[0].mode = mode; }),
@@ -171,7 +171,7 @@ TEST(judge, secrets_are_their_users_alone) {
             f.secret_files.back().is_for_group = true;
         });
     };
-    EXPECT_EQ(key(0640), "") << "as Debian's ssl-cert has it";
+    EXPECT_EQ(key(0640), "") << "the mode of Debian's ssl-cert";
     EXPECT_THAT(key(0644), HasSubstr("fault permissions: /etc/tls.key is a secret"));
 }
 
@@ -244,13 +244,13 @@ TEST(judge, master_key) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {}; }),
                 HasSubstr("skipped master key: no master key; only devices"));
     const std::string faulty = after(healthy(), [](facts& f) {
-        f.config_faults = {{"c.toml:2",
-                            "secrets.master_key_file: The master key's file can't be "
-                            "read."}};
+        f.config_faults = {
+            {"c.toml:2", "secrets.master_key_file: The master key's file cannot be read."}};
         f.master_key = {};
     });
     EXPECT_THAT(faulty, HasSubstr("fault master key: c.toml:2: secrets.master_key_file"));
-    EXPECT_THAT(faulty, ::testing::Not(HasSubstr("fault config"))) << "it is said once";
+    EXPECT_THAT(faulty, ::testing::Not(HasSubstr("fault config")))
+        << "no second finding for the same problem";
 }
 
 TEST(judge, tls) {
@@ -288,7 +288,7 @@ TEST(judge, port) {
     };
     EXPECT_THAT(of_port(healthy(), taken),
                 HasSubstr("fault port: another program listens on 127.0.0.1:8080"));
-    EXPECT_EQ(of_port(running(), taken), "") << "it is the server itself";
+    EXPECT_EQ(of_port(running(), taken), "") << "the server itself has the port";
     EXPECT_THAT(of_port(healthy(),
                         [](port_facts& p) {
                             p.is_refused = true;
@@ -314,24 +314,24 @@ TEST(judge, port) {
               "");
 }
 
-TEST(judge, a_server_that_does_not_answer) {
+TEST(judge, a_server_that_does_not_respond) {
     EXPECT_THAT(after(running(), [](facts& f) { f.server->why_not = "no answer within 10s"; }),
                 HasSubstr("fault server: server does not respond: no answer within 10s"));
 }
 
-TEST(judge, a_server_that_refuses_writes) {
+TEST(judge, a_server_that_rejects_writes) {
     EXPECT_THAT(after(running(), [](facts& f) { f.server->not_ready = "Store is damaged"; }),
                 HasSubstr("fault server: server rejects writes: Store is damaged"));
 }
 
 TEST(judge, the_oldest_slot) {
     EXPECT_EQ(after(running(), [](facts& f) { f.server->oldest_pending = now - 11min; }), "")
-        << "sweeps come now and then";
+        << "sweeps run periodically";
     EXPECT_THAT(after(running(), [](facts& f) { f.server->oldest_pending = now - 12min; }),
                 ::testing::AllOf(HasSubstr("warning oldest slot: the oldest pending slot is 12 "
                                            "minutes old, the window is 10 minutes"),
                                  HasSubstr("callsign reaper sweep")));
-    // Of a store that no server has.
+    // No server runs on this store.
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.oldest_pending = now - 2h; }),
                 HasSubstr("no server is running: start callsignd"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unread = "damaged"; }),
@@ -387,6 +387,8 @@ TEST(judge, backups) {
                           "backup.every is 24 hours"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest.reset(); }),
                 HasSubstr("warning backups: no backup in /backups"));
+    EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest.reset(); }),
+                HasSubstr("creates one at once"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups = {}; }),
                 HasSubstr("warning backups: scheduled backups disabled"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.trouble = "No such directory"; }),

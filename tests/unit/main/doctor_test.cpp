@@ -1,5 +1,5 @@
-// Goal: what a server stands on is found out as it is, and is the same afterwards. Method: real
-// directories, each with one fault planted.
+// Goal: the doctor reports the host and the data directory as they are, and does not change them.
+// Method: real directories, each with one fault planted.
 
 #include "main/setup/doctor/doctor.hpp"
 
@@ -55,7 +55,7 @@ struct doctor_test : ::testing::Test {
         return file;
     }
 
-    // Every file's name, bytes, owner, mode and times.
+    // The name, bytes, owner, mode and times of every file.
     std::map<std::string, std::string> traces() const {
         std::map<std::string, std::string> all;
         for (const auto& entry : fs::recursive_directory_iterator(temp.path())) {
@@ -73,7 +73,7 @@ struct doctor_test : ::testing::Test {
         return all;
     }
 
-    // "fault permissions: found: advice" of every line; nothing may have changed.
+    // "fault permissions: found: advice" of every finding; fails if a file was changed.
     std::string examined() {
         const auto before = traces();
         std::string text;
@@ -82,12 +82,12 @@ struct doctor_test : ::testing::Test {
             text += std::string(words[static_cast<int>(d.verdict)]) + " " + d.check + ": " +
                     d.found + ": " + d.advice + "\n";
         }
-        EXPECT_EQ(traces(), before) << "the doctor has left a trace";
+        EXPECT_EQ(traces(), before) << "the doctor changed a file";
         return text;
     }
 };
 
-TEST_F(doctor_test, finds_no_fault_in_a_store_that_is_well) {
+TEST_F(doctor_test, finds_no_error_in_a_healthy_store) {
     make_store();
     const std::string text = examined();
     EXPECT_THAT(text, Not(HasSubstr("fault "))) << text;
@@ -106,15 +106,15 @@ TEST_F(doctor_test, lists_tasks_that_are_incomplete_for_an_hour) {
     EXPECT_THAT(examined(), HasSubstr("warning incomplete tasks: SYN-2 of ada ("));
 }
 
-TEST_F(doctor_test, makes_nothing_where_there_is_nothing) {
+TEST_F(doctor_test, creates_no_directory) {
     const std::string text = examined();
     EXPECT_FALSE(fs::exists(dir));
     EXPECT_THAT(text, HasSubstr("fault permissions: " + dir.string() + " does not exist"));
     EXPECT_THAT(text, HasSubstr("skipped schema"));
-    EXPECT_THAT(text, HasSubstr("ok disk")) << "that of its parents";
+    EXPECT_THAT(text, HasSubstr("ok disk")) << "the disk of its parent directory";
 }
 
-TEST_F(doctor_test, finds_the_faults_of_a_configuration_and_goes_on) {
+TEST_F(doctor_test, finds_the_errors_of_a_configuration_and_continues) {
     make_store();
     question.config_file = put("c.toml", "[reaper]\nwindwo = \"1m\"\n[store]\nreaders = 0\n", 0644);
     question.variables = {"CALLSIGN_REAPER_WINDWO", "HOME"};
@@ -126,7 +126,7 @@ TEST_F(doctor_test, finds_the_faults_of_a_configuration_and_goes_on) {
     EXPECT_THAT(text, HasSubstr("ok schema"));
 }
 
-TEST_F(doctor_test, finds_secrets_that_are_open_and_prints_none) {
+TEST_F(doctor_test, finds_readable_secrets_and_prints_none) {
     make_store();
     const std::string digits(64, 'a');
     std::ofstream(dir / "admin.token") << "cs_operators_own\n";
@@ -146,7 +146,7 @@ TEST_F(doctor_test, finds_a_directory_that_others_write) {
 }
 
 TEST_F(doctor_test, finds_a_file_of_another_user) {
-    if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
+    if (::geteuid() != 0) GTEST_SKIP() << "chown needs root";
     make_store();
     ASSERT_EQ(::chown(dir.c_str(), 1, 1), 0);
     for (const auto& entry : fs::directory_iterator(dir)) {
@@ -179,7 +179,7 @@ TEST_F(doctor_test, finds_a_port_that_is_taken) {
     EXPECT_THAT(examined(), HasSubstr("ok port: " + listen + ", free"));
 }
 
-TEST_F(doctor_test, finds_that_backups_are_not_made) {
+TEST_F(doctor_test, finds_missing_backups) {
     make_store();
     const fs::path backups = temp.path() / "backups";
     environment["CALLSIGN_BACKUP_DIRECTORY"] = backups.string();
@@ -188,13 +188,13 @@ TEST_F(doctor_test, finds_that_backups_are_not_made) {
                           " cannot be read: No such directory: mkdir -p " + backups.string()));
     fs::create_directory(backups);
     EXPECT_THAT(examined(), HasSubstr("warning backups: no backup in " + backups.string()));
-    // One that was begun and never finished is none.
+    // An unfinished backup does not count.
     const fs::path old = backups / backup_name(question.now - std::chrono::days{9});
     fs::create_directory(old);
     EXPECT_THAT(examined(), HasSubstr("warning backups: no backup in"));
 }
 
-TEST_F(doctor_test, tells_the_master_key_of_the_store_from_another) {
+TEST_F(doctor_test, distinguishes_the_master_key_of_the_store_from_another) {
     make_store();
     const std::string digits(64, 'a');
     const fs::path key_file = put("key", digits + "\n", 0600);
@@ -252,12 +252,12 @@ TEST_F(doctor_test, reads_a_certificate) {
     EXPECT_THAT(examined(), HasSubstr("fault tls: CALLSIGN_TLS_KEY: tls.key: "));
 }
 
-TEST_F(doctor_test, asks_the_server_and_says_why_it_could_not) {
+TEST_F(doctor_test, queries_the_server_and_reports_its_error) {
     make_store();
     fs::path asked;
     question.ask = [&](const fs::path& data_dir, bool held) {
         asked = data_dir;
-        EXPECT_FALSE(held) << "they are read here";
+        EXPECT_FALSE(held) << "the series were read from the store";
         return server_word{.why_not = "no server runs"};
     };
     EXPECT_THAT(examined(), HasSubstr("skipped server: no server runs on"));

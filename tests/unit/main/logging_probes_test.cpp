@@ -1,6 +1,5 @@
-// Goal: what the log says of requests is what there is to say, under names that do not change, and
-// no more than anybody may make it say. Method: the probe is told of requests, with a clock of the
-// test's, and a logger keeps the lines.
+// Goal: the log has complete lines for requests, under stable names, and clients cannot flood it.
+// Method: the probe gets requests, with a clock of the test, and a logger stores the lines.
 
 #include "main/logging_probes.hpp"
 
@@ -67,7 +66,7 @@ struct request_lines : ::testing::Test {
         EXPECT_EQ(all.size(), 1u);
         return all.empty() ? line{} : all[0];
     }
-    // How many lines `times` such requests leave.
+    // The number of lines for `times` such requests.
     std::size_t flood(int times, unsigned status) {
         std::size_t count = 0;
         for (int i = 0; i < times; ++i) count += finish(status).size();
@@ -84,7 +83,7 @@ struct request_lines : ::testing::Test {
     request_log requests{log, none, options, [this] { return now; }};
 };
 
-TEST_F(request_lines, say_who_what_and_how_it_went) {
+TEST_F(request_lines, have_the_client_the_request_and_its_outcome) {
     const line said = only(201);
     EXPECT_EQ(said.level, log_level::info);
     EXPECT_EQ(said.event, "request");
@@ -102,7 +101,7 @@ TEST_F(request_lines, say_who_what_and_how_it_went) {
                                                                {"request", "ab-1"}}));
 }
 
-TEST_F(request_lines, hold_no_more_than_is_allowed_of_what_others_chose) {
+TEST_F(request_lines, limit_values_that_clients_choose) {
     request.method_string("BREW-" + std::string(5000, 'X'));
     facts.account = std::string(5000, 'a');
     facts.caller = std::string(5000, 'b');
@@ -118,11 +117,10 @@ TEST_F(request_lines, are_at_the_level_that_is_configured) {
     EXPECT_EQ(only(201).level, log_level::debug);
     options.requests = "off";
     EXPECT_TRUE(finish(201).empty());
-    EXPECT_EQ(only(500).level, log_level::error)
-        << "what the server failed at is told all the same";
+    EXPECT_EQ(only(500).level, log_level::error) << "server errors are logged regardless";
 }
 
-TEST_F(request_lines, of_what_machines_ask_all_the_time_are_at_debug) {
+TEST_F(request_lines, of_routine_probes_are_at_debug) {
     for (const char* route : {"/livez", "/readyz", "/metrics"}) {
         facts.route = route;
         EXPECT_EQ(only(200).level, log_level::debug);
@@ -130,32 +128,32 @@ TEST_F(request_lines, of_what_machines_ask_all_the_time_are_at_debug) {
     }
 }
 
-// One that is down for an hour would fill the log otherwise.
-TEST_F(request_lines, another_servers_faults_are_no_failures_of_this_one) {
+// A remote server that is down for an hour would otherwise fill the log.
+TEST_F(request_lines, errors_of_remote_servers_are_not_server_errors) {
     EXPECT_EQ(only(201).level, log_level::info);
     EXPECT_EQ(only(503).level, log_level::error);
     EXPECT_EQ(only(503, true).level, log_level::info);
 }
 
-TEST_F(request_lines, of_failures_are_bounded_and_those_left_out_are_counted) {
+TEST_F(request_lines, of_failures_are_limited_and_dropped_ones_are_counted) {
     EXPECT_EQ(flood(1000, 503), 20u);
     now += 1s;
     const auto after = finish(503);
     ASSERT_EQ(after.size(), 2u);
     EXPECT_EQ(after[0].event, "request-lines-left-out");
     EXPECT_EQ(after[0].fields.at("count"), "980");
-    EXPECT_EQ(flood(100, 201), 100u) << "what is done has its line";
+    EXPECT_EQ(flood(100, 201), 100u) << "successful requests have their own lines";
 }
 
-TEST_F(request_lines, of_strangers_are_bounded_whether_they_are_refused_or_not) {
+TEST_F(request_lines, of_anonymous_clients_are_limited_whether_they_are_rejected_or_not) {
     facts.account = facts.caller = "";
     EXPECT_EQ(flood(1000, 200), 50u);
-    EXPECT_EQ(flood(1000, 404), 50u) << "and what is refused has lines of its own";
+    EXPECT_EQ(flood(1000, 404), 50u) << "rejected requests have a limit of their own";
     facts.account = "home";
-    EXPECT_EQ(flood(100, 404), 100u) << "an account's are its own";
+    EXPECT_EQ(flood(100, 404), 100u) << "an account has a limit of its own";
 }
 
-TEST_F(request_lines, of_refusals_begin_with_the_client) {
+TEST_F(request_lines, of_rejections_begin_with_the_client) {
     facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
     const auto said = finish(401);
     ASSERT_EQ(said.size(), 2u);
@@ -172,7 +170,7 @@ TEST_F(request_lines, of_refusals_begin_with_the_client) {
     EXPECT_EQ(said[1].fields.at("reason"), "unknown-token");
 }
 
-TEST_F(request_lines, of_one_kind_of_refusal_leave_the_others_theirs) {
+TEST_F(request_lines, of_one_kind_of_rejection_do_not_use_up_the_limit_of_others) {
     options.requests = "off";
     facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
     EXPECT_EQ(flood(1000, 401), 21u);
@@ -182,7 +180,7 @@ TEST_F(request_lines, of_one_kind_of_refusal_leave_the_others_theirs) {
     EXPECT_EQ(flood(1000, 404), 22u);
 }
 
-TEST_F(request_lines, of_one_client_that_is_refused_hide_no_other) {
+TEST_F(request_lines, of_one_rejected_client_hide_no_other) {
     options.requests = "off";
     facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
     for (int second = 0; second < 2; ++second, now += 1s) {
@@ -194,14 +192,14 @@ TEST_F(request_lines, of_one_client_that_is_refused_hide_no_other) {
         EXPECT_TRUE(finish(401).empty());
         request.client_address = net::to_bytes(boost::asio::ip::make_address("192.0.2.7"));
     }
-    // However many they are.
+    // This holds for any number of clients.
     std::size_t lines = 0;
     for (int n = 0; n < 1000; ++n) {
         request.client_address = net::to_bytes(
             boost::asio::ip::address_v4(boost::asio::ip::address_v4::uint_type{0x0a000000} + n));
         lines += finish(401).size();
     }
-    EXPECT_EQ(lines, 64u + 20u + 1u) << "and one line that says how many were left out";
+    EXPECT_EQ(lines, 64u + 20u + 1u) << "and one line with the number of dropped ones";
 }
 
 struct write_lines : ::testing::Test {
@@ -211,7 +209,7 @@ struct write_lines : ::testing::Test {
     write_log writes{log, none};
 };
 
-TEST_F(write_lines, say_when_writes_are_refused_and_when_they_are_taken_again) {
+TEST_F(write_lines, report_when_writes_are_rejected_and_when_they_resume) {
     using kind = store_failure::kind;
     writes.write_trouble_changed(store_failure(kind::full, "no room"));
     writes.write_trouble_changed(store_failure(kind::io_error, "EIO"));
@@ -228,7 +226,7 @@ TEST_F(write_lines, say_when_writes_are_refused_and_when_they_are_taken_again) {
     EXPECT_EQ(lines[4].event, "writes-resumed");
 }
 
-TEST_F(write_lines, say_what_cannot_be_read_once_a_minute) {
+TEST_F(write_lines, report_unreadable_data_once_a_minute) {
     using kind = store_failure::kind;
     for (int times = 0; times < 3; ++times) {
         writes.read_failed(store_failure(kind::damaged, "tasks, row 5"));

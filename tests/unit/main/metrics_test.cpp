@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(metrics, all_but_the_routes_is_there_from_the_start) {
+TEST(metrics, all_except_those_of_routes_exist_from_the_start) {
     const metrics m;
     const std::string text = m.text();
     for (const char* line :
@@ -139,7 +139,7 @@ TEST(metrics, requests_by_route_and_class_of_status) {
     }
 }
 
-TEST(metrics, routes_are_bounded) {
+TEST(metrics, routes_are_limited) {
     answers a;
     for (int i = 0; i < 300; ++i) a.add("/route/" + std::to_string(i), 200);
     const std::string text = a.m.text();
@@ -173,7 +173,7 @@ TEST(metrics, sync_calls_by_outcome) {
     }
 }
 
-TEST(metrics, what_is_stored_and_whether_it_can_be) {
+TEST(metrics, stored_rows_and_whether_writes_are_possible) {
     metrics m;
     m.engine().totals_counted({.accounts = 2, .tasks = 40, .open_tasks = 30, .held_series = 1});
     m.engine().write_trouble_changed(store_failure(store_failure::kind::full, "full"));
@@ -225,7 +225,7 @@ TEST(metrics, the_process_as_the_kernel_has_it) {
     metrics m;
     m.process(now);
     m.process({});
-    EXPECT_THAT(m.text(), Not(HasSubstr("process_cpu_seconds_total 0\n"))) << "it counts";
+    EXPECT_THAT(m.text(), Not(HasSubstr("process_cpu_seconds_total 0\n"))) << "the value increases";
 }
 
 }  // namespace

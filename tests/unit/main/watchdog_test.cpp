@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using asio::local::datagram_protocol;
 
-// The network, the writer and who syncs turn when the test says so.
+// The network, the writer and sync executors run only when the test runs them.
 struct watchdog_test : ::testing::Test {
     testing::temp_dir folder;
     testing::virtual_clock time;
@@ -55,7 +55,7 @@ struct watchdog_test : ::testing::Test {
         while (time.advance_to_next(span)) turn(network);
     }
 
-    // What has come since; empty: nothing.
+    // The message that has arrived since the last call; empty if none.
     std::string told() {
         std::array<char, 64> text;
         boost::system::error_code none;
@@ -64,7 +64,7 @@ struct watchdog_test : ::testing::Test {
     }
 };
 
-TEST_F(watchdog_test, tells_twice_in_the_time_that_is_waited) {
+TEST_F(watchdog_test, notifies_twice_per_timeout) {
     start();
     EXPECT_EQ(told(), "");
     for (int i = 0; i < 3; ++i) {
@@ -77,18 +77,18 @@ TEST_F(watchdog_test, tells_twice_in_the_time_that_is_waited) {
     }
 }
 
-TEST_F(watchdog_test, tells_nothing_while_the_writer_is_stuck) {
+TEST_F(watchdog_test, does_not_notify_while_the_writer_is_stuck) {
     start();
     pass(1h);
     EXPECT_EQ(told(), "");
     for (auto* each : {&writer, &network, &sync}) turn(*each);
-    EXPECT_EQ(told(), "") << "nor while the network is";
+    EXPECT_EQ(told(), "") << "nor while the network executor is stuck";
     turn(network);
-    EXPECT_EQ(told(), "WATCHDOG=1") << "one, however long that was";
+    EXPECT_EQ(told(), "WATCHDOG=1") << "a single message, however long that took";
     EXPECT_EQ(told(), "");
 }
 
-TEST_F(watchdog_test, tells_nothing_while_a_sync_hangs) {
+TEST_F(watchdog_test, does_not_notify_while_a_sync_hangs) {
     start();
     pass(1h);
     for (auto* each : {&writer, &network, &network}) turn(*each);
@@ -105,7 +105,7 @@ TEST_F(watchdog_test, ends_when_it_is_stopped) {
     EXPECT_EQ(told(), "");
 }
 
-TEST_F(watchdog_test, does_nothing_where_nobody_asks) {
+TEST_F(watchdog_test, does_nothing_without_a_service_manager) {
     patience = nullptr;
     start();
     EXPECT_FALSE(time.until_next());

@@ -29,7 +29,7 @@ TEST(address, blocks_are_read_and_written) {
     }
 }
 
-TEST(address, only_what_is_far_away_is_public) {
+TEST(address, only_globally_routable_addresses_are_public) {
     for (const char* text :
          {"1.1.1.1",          "9.255.255.255",   "11.0.0.0",     "100.63.255.255",
           "100.128.0.0",      "172.15.255.255",  "172.32.0.0",   "192.167.255.255",
@@ -49,18 +49,18 @@ TEST(address, only_what_is_far_away_is_public) {
           "64:ff9b::10.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "100::1", "2001::1",
           "2001:db8::1", "2002:7f00:1::1", "2002:c0a8:101::1", "fc00::1", "fdff::1", "fe80::1",
           "febf::1", "fec0::1", "ff02::1",
-          // of which an IPv4 address can be made
+          // addresses that embed an IPv4 address
           "::1.1.1.1", "::ffff:0:127.0.0.1", "::ffff:0:1.1.1.1", "64:ff9b::169.254.169.254",
           "64:ff9b:1::1.1.1.1", "64:ff9b::1:1.1.1.1", "2001:0:101:101::", "2002:a00:1::1",
           "2002:a9fe:a9fe::1",
-          // at the ends of what is set apart, and what nobody has
+          // the first and last of reserved blocks, and unassigned addresses
           "2001:1ff:ffff::1", "2001:db8:ffff::1", "3fff::1", "3fff:fff:ffff::1", "1fff:ffff::1",
           "4000::1", "5f00::1", "fe00::1"}) {
         EXPECT_FALSE(is_public(bytes_of(text))) << text;
     }
 }
 
-TEST(address, blocks_hold_what_begins_like_them) {
+TEST(address, blocks_contain_addresses_with_their_prefix) {
     const auto holds = [](const char* block, const char* address) {
         return parse_address_block(block)->contains(bytes_of(address));
     };
@@ -82,7 +82,7 @@ TEST(address, blocks_hold_what_begins_like_them) {
     EXPECT_TRUE(loopback_blocks()[1].contains(bytes_of("::1")));
 }
 
-TEST(address, the_client_is_the_right_most_whom_no_trusted_one_names) {
+TEST(address, the_client_is_the_right_most_that_is_not_trusted) {
     const std::vector<address_block> trusted{*parse_address_block("10.0.0.0/8"),
                                              *parse_address_block("::1")};
     const auto client = [&](std::vector<std::string_view> fields) {
@@ -91,7 +91,8 @@ TEST(address, the_client_is_the_right_most_whom_no_trusted_one_names) {
     const auto is = [](const char* text) { return std::optional(bytes_of(text)); };
     EXPECT_EQ(client({}), std::nullopt);
     EXPECT_EQ(client({"192.0.2.1"}), is("192.0.2.1"));
-    EXPECT_EQ(client({"198.51.100.9, 192.0.2.1"}), is("192.0.2.1"));  // the first is hearsay
+    // the first is not from a trusted proxy
+    EXPECT_EQ(client({"198.51.100.9, 192.0.2.1"}), is("192.0.2.1"));
     EXPECT_EQ(client({"198.51.100.9,192.0.2.1 ,10.0.0.7,::1"}), is("192.0.2.1"));
     EXPECT_EQ(client({"198.51.100.9", "192.0.2.1", "10.0.0.7"}), is("192.0.2.1"));
     EXPECT_EQ(client({"10.0.0.7, 10.0.0.8"}), is("10.0.0.7"));
@@ -118,7 +119,7 @@ TEST(forwarded_by, is_the_right_most_that_is_not_trusted) {
     EXPECT_EQ(by({"for=10.0.0.1"}), "10.0.0.1");
 }
 
-TEST(forwarded_by, stops_at_what_it_does_not_understand) {
+TEST(forwarded_by, stops_at_the_first_invalid_value) {
     for (const std::string_view text :
          {"", ";", "for", "for=", "for=unknown", "for=_hidden", "for=192.0.2.1;for=192.0.2.2",
           "by=192.0.2.1", "for=\"192.0.2.1", "for=\"192.0.2.1, for=192.0.2.2\"", "for=\"\\",

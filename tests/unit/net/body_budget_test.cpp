@@ -19,7 +19,7 @@ TEST(body_budget, has_one_total) {
     EXPECT_EQ(budget.held_by(account_id{3}), 60u);
 }
 
-TEST(body_budget, nobody_holds_more_than_a_part) {
+TEST(body_budget, no_payer_holds_more_than_its_share) {
     body_budget budget(100, 70);
     EXPECT_FALSE(budget.take(account_id{1}, 71));
     EXPECT_TRUE(budget.take(account_id{1}, 70));
@@ -29,8 +29,8 @@ TEST(body_budget, nobody_holds_more_than_a_part) {
     EXPECT_TRUE(budget.take(account_id{1}, 1));
 }
 
-// What one takes and gives back in any order leaves nothing behind.
-TEST(body_budget, a_lease_gives_back_what_it_holds) {
+// Memory that is taken and released in any order is released completely.
+TEST(body_budget, a_lease_releases_what_it_holds) {
     const auto budget = std::make_shared<body_budget>(100, 100);
     {
         body_lease a(budget, account_id{7});

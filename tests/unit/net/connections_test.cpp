@@ -1,4 +1,4 @@
-// How many connections there may be, and who makes room.
+// The limits of connections, and the choice of the connection to evict.
 
 #include "http_fixture.hpp"
 
@@ -32,7 +32,7 @@ http_options with_connections(std::size_t all, std::size_t per_address) {
     return o;
 }
 
-TEST(http_server, the_connection_idle_longest_makes_room) {
+TEST(http_server, the_connection_idle_longest_is_evicted) {
     running_server server(with_connections(2, 2));
     client first(server.endpoint());
     expect_served(first);
@@ -50,8 +50,8 @@ TEST(http_server, the_connection_idle_longest_makes_room) {
     EXPECT_EQ(server.probe.refused, 0);
 }
 
-// However many there are, and whether they send nothing or half a header.
-TEST(http_server, silent_connections_shut_nobody_out) {
+// This holds for any number of connections that send nothing or half a header.
+TEST(http_server, silent_connections_do_not_block_others) {
     running_server server(with_connections(8, 8));
     std::list<client> silent;
     for (int i = 0; i < 30; ++i) {
@@ -63,7 +63,7 @@ TEST(http_server, silent_connections_shut_nobody_out) {
     for (int i = 0; i < 3; ++i) expect_served(polite);
 }
 
-TEST(http_server, turns_away_connections_when_all_are_at_work) {
+TEST(http_server, rejects_connections_when_all_are_at_work) {
     running_server server(with_connections(1, 1));
     client first(server.endpoint());
     first.send(hold);
@@ -80,8 +80,8 @@ TEST(http_server, turns_away_connections_when_all_are_at_work) {
     EXPECT_EQ(server.probe.displaced, 0);
 }
 
-// They have been told so and may take their time to read it, beside those who are let in.
-TEST(http_server, who_is_turned_away_takes_no_place) {
+// A rejected connection does not count while its client reads the response.
+TEST(http_server, a_rejected_connection_does_not_count) {
     running_server server(with_connections(2, 8));
     client first(server.endpoint());
     first.send(hold);
@@ -101,7 +101,7 @@ TEST(http_server, who_is_turned_away_takes_no_place) {
     EXPECT_EQ(first.read_answer().status(), 200u);
 }
 
-TEST(http_server, an_address_has_its_part) {
+TEST(http_server, an_address_has_its_share) {
     running_server server(with_connections(100, 2));
     client first(server.endpoint());
     first.send(hold);
@@ -109,7 +109,7 @@ TEST(http_server, an_address_has_its_part) {
     expect_served(second);
     client third(server.endpoint());
     expect_served(third);
-    EXPECT_EQ(second.read_rest(), "");  // its own, not another's
+    EXPECT_EQ(second.read_rest(), "");  // evicted for its own address, not for another
     third.send(hold);
     for (int held = 0; (held = server.held) < 2;) server.held.wait(held);
     client fourth(server.endpoint());
@@ -121,7 +121,7 @@ TEST(http_server, an_address_has_its_part) {
     EXPECT_EQ(third.read_answer().status(), 200u);
 }
 
-TEST(http_server, behind_a_trusted_proxy_it_is_the_clients_that_are_counted) {
+TEST(http_server, behind_a_trusted_proxy_the_clients_are_counted) {
     http_options o = with_connections(100, 2);
     o.trusted_proxies = loopback_blocks();
     running_server server(o);
@@ -144,7 +144,7 @@ TEST(http_server, behind_a_trusted_proxy_it_is_the_clients_that_are_counted) {
     server.release();
     EXPECT_EQ(first.read_answer().status(), 200u);
     EXPECT_EQ(second.read_answer().status(), 200u);
-    // Of each of these, one request is under way at a time.
+    // Each of these clients has one request in progress at a time.
     for (int i = 0; i < 3; ++i) {
         first.send(from("/a", "192.0.2.1"));
         EXPECT_EQ(first.read_answer().status(), 200u);

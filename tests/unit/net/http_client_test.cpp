@@ -31,7 +31,7 @@ TEST(http_client, keeps_its_connection) {
     EXPECT_EQ(server.probe.opened, 1);
 }
 
-TEST(http_client, answers_without_a_body) {
+TEST(http_client, handles_responses_without_a_body) {
     running_server server;
     blocking_http_client client(options_for(server));
     const auto head = client.exchange({"HEAD", "/a"});
@@ -54,7 +54,7 @@ TEST(http_client, connects_again_when_the_server_has_closed) {
     EXPECT_EQ(server.probe.opened, 2);
 }
 
-TEST(http_client, nothing_was_sent_where_nobody_listens) {
+TEST(http_client, nothing_was_sent_when_the_connection_was_refused) {
     asio::io_context context;
     tcp::acceptor gone(context, {asio::ip::address_v4::loopback(), 0});
     const std::string port = std::to_string(gone.local_endpoint().port());
@@ -75,12 +75,12 @@ TEST(http_client, waits_until_its_deadline) {
     EXPECT_TRUE(outcome.error().timed_out());
     EXPECT_TRUE(outcome.error().sent);
     EXPECT_FALSE(client.connected());
-    // The next call is a new one.
+    // The next call uses a new connection.
     EXPECT_TRUE(client.exchange({"GET", "/a"}));
 }
 
-// The thread comes back from elsewhere after the deadline; the answer had come before.
-TEST(http_client, an_answer_that_is_there_is_not_late) {
+// The thread runs again only after the deadline; the response had arrived before.
+TEST(http_client, a_response_that_arrived_in_time_is_not_a_timeout) {
     running_server server;
     asio::io_context context;
     http_client client(context.get_executor(), options_for(server, 1s));
@@ -95,7 +95,7 @@ TEST(http_client, an_answer_that_is_there_is_not_late) {
     EXPECT_EQ(answer->body, "GET /hold  ");
 }
 
-TEST(http_client, an_answer_is_bounded) {
+TEST(http_client, a_response_is_limited) {
     running_server server;
     http_client_options options = options_for(server);
     options.answer_bytes_max = 1000;
@@ -106,8 +106,8 @@ TEST(http_client, an_answer_is_bounded) {
     EXPECT_FALSE(client.connected());
 }
 
-// Before it is read; a small one needs none.
-TEST(http_client, room_is_made_for_an_answer_as_it_comes) {
+// Memory is reserved before it is read; a small response needs no reservation.
+TEST(http_client, memory_is_reserved_as_a_response_arrives) {
     running_server server;
     std::vector<std::size_t> asked;
     http_client_options options = options_for(server);
@@ -133,7 +133,7 @@ TEST(http_client, room_is_made_for_an_answer_as_it_comes) {
     EXPECT_FALSE(client.connected());
 }
 
-TEST(http_client, sends_what_is_no_call_and_keeps_what_comes) {
+TEST(http_client, sends_raw_bytes_and_keeps_the_response) {
     running_server server;
     blocking_http_client client(options_for(server));
     EXPECT_FALSE(client.send("GET /a HTTP/1.1\r\nHost: h\r\n"));
@@ -146,13 +146,13 @@ TEST(http_client, sends_what_is_no_call_and_keeps_what_comes) {
     EXPECT_EQ(answer->body, "GET /a  ");
 }
 
-// As its length, its chunks or its end delimit it.
+// Delimited by its length, by chunks or by the end of the connection.
 const std::string answers_hello[] = {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
                                      "HTTP/1.1 200 OK\r\nTransfer-Encoding: "
                                      "chunked\r\n\r\n2;a=b\r\nhe\r\n3\r\nllo\r\n0\r\nX: y\r\n\r\n",
                                      "HTTP/1.1 200 OK\r\n\r\nhello"};
 
-TEST(http_client, an_answer_is_the_same_whatever_pieces_it_comes_in) {
+TEST(http_client, a_response_is_the_same_in_any_pieces) {
     for (const std::string& text : answers_hello) {
         for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, text.size()}) {
             for (const bool makes_room : {false, true}) {
@@ -169,10 +169,10 @@ TEST(http_client, an_answer_is_the_same_whatever_pieces_it_comes_in) {
     }
 }
 
-TEST(http_client, an_answer_that_is_cut_off_is_none) {
+TEST(http_client, a_truncated_response_is_an_error) {
     const std::string first = "HTTP/1.1 200 OK\r\n\r\n";
     for (const std::string& text : answers_hello) {
-        // What its end delimits is whole wherever that is, once its header is there.
+        // A response that ends with the connection is complete anywhere after its header.
         const std::size_t whole = text.starts_with(first) ? first.size() : text.size();
         for (std::size_t size = 0; size < whole; ++size) {
             fixed_answer server(text.substr(0, size));
@@ -188,7 +188,7 @@ TEST(http_client, an_answer_that_is_cut_off_is_none) {
     }
 }
 
-TEST(http_client, passes_over_interim_answers) {
+TEST(http_client, skips_interim_responses) {
     const std::string last = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok";
     const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
     std::string hundred;
@@ -210,8 +210,8 @@ TEST(http_client, passes_over_interim_answers) {
     EXPECT_FALSE(client.connected());
 }
 
-// Whatever it waits for then: before it begins, for a name, a connection or an answer.
-TEST(http_client, a_call_that_is_cancelled_is_over) {
+// The call may not have begun, or wait for the name, the connection or the response.
+TEST(http_client, a_cancelled_call_ends) {
     running_server server;
     for (const std::string host : {"127.0.0.1", "localhost"}) {
         for (int step = 0; step < 6; ++step) {
@@ -231,8 +231,8 @@ TEST(http_client, a_call_that_is_cancelled_is_over) {
     }
 }
 
-// Who asks again after a failure is none the wiser.
-TEST(http_client, nothing_is_asked_once_it_is_cancelled) {
+// A caller that retries after a failure also gets an error.
+TEST(http_client, nothing_is_sent_once_it_is_cancelled) {
     running_server server;
     asio::io_context context{1};
     http_client client(context.get_executor(), options_for(server));

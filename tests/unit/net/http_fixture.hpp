@@ -1,6 +1,6 @@
 #pragma once
-// A server on a loopback port and a thread of its own, and a blocking client that gives up after a
-// while, so that a fault is a failure and not a test that hangs.
+// A server on a loopback port with a thread of its own, and a blocking client with a timeout, so
+// that an error fails the test instead of blocking it.
 
 #include <callsign/net/http.hpp>
 
@@ -33,7 +33,7 @@ using asio::ip::tcp;
 
 inline constexpr std::string_view get_a = "GET /a?b=c HTTP/1.1\r\nHost: h\r\n\r\n";
 
-// Counts what it is told; a test waits for a count.
+// Counts its events; a test waits for a count.
 class counting_probe : public http_probe {
   public:
     void connection_opened() override { add(opened); }
@@ -78,7 +78,7 @@ class counting_probe : public http_probe {
         bool sent = false;
     };
     finished_copy last_finished;
-    // Read after await() alone.
+    // Read only after await().
     std::string last_failure, last_target;
     unsigned last_status = 0;
 
@@ -108,8 +108,8 @@ struct answer_text {
     }
 };
 
-// On a socket of its own and not net's client, because it sends what is malformed, comes from an
-// address that it chooses, and shows answers byte by byte.
+// Uses a socket of its own instead of net's client, because it sends malformed requests, connects
+// from a chosen address, and returns raw responses.
 class client {
   public:
     explicit client(const tcp::endpoint& server, const char* from = "127.0.0.1") : socket_(io_) {
@@ -122,7 +122,8 @@ class client {
     }
 
     void send(std::string_view bytes) {
-        boost::system::error_code ignored;  // a server that refuses may be gone already
+        // a server that rejects the request may have closed already
+        boost::system::error_code ignored;
         asio::write(socket_, asio::buffer(bytes.data(), bytes.size()), ignored);
     }
     void half_close() { socket_.shutdown(tcp::socket::shutdown_send); }
@@ -142,7 +143,7 @@ class client {
         return out;
     }
 
-    // Everything up to the server's end of the connection.
+    // All bytes until the server closes the connection.
     std::string read_rest() {
         while (read_some()) {
         }
@@ -171,22 +172,19 @@ class client {
     std::string buffer_;
 };
 
-// Answers with what it was asked, or whose request it is: "/whose"; "/hold" waits for release(),
-// "/throw" throws. "/talk" is a socket that says hello, and then, unless its query is "bye", waits
-// for its end; "/shout" has 64 MiB to say.
-// Says the same to the first request that comes, and no more.
+// Sends the same response to the first request, and serves no other.
 class fixed_answer {
   public:
     enum class end { closes, resets, stays };
 
-    // Written in pieces of so many bytes.
+    // Writes in pieces of `piece` bytes.
     explicit fixed_answer(std::string text, end how = end::closes,
                           std::size_t piece = std::string::npos)
         : thread_([this, text = std::move(text), how, piece] { serve(text, how, piece); }) {}
     ~fixed_answer() {
         boost::system::error_code ignored;
         tcp::socket last(context_);
-        last.connect(at_, ignored);  // nobody came: wakes the accept that blocks
+        last.connect(at_, ignored);  // without a client: ends the accept that blocks
         last.close(ignored);
         thread_.join();
     }
@@ -205,7 +203,7 @@ class fixed_answer {
             asio::write(socket, asio::buffer(text.substr(at, piece)), ignored);
         }
         if (how == end::resets) socket.set_option(asio::socket_base::linger(true, 0), ignored);
-        // Until the other side ends it.
+        // Waits until the client closes.
         while (how == end::stays && !ignored) socket.read_some(asio::buffer(asked), ignored);
         socket.close(ignored);
     }
@@ -216,6 +214,9 @@ class fixed_answer {
     std::thread thread_;
 };
 
+// Responds with method, path, query and body; "/whose" returns the client's address; "/hold" waits
+// for release(), "/throw" throws. "/talk" is a WebSocket that sends hello and then, unless its
+// query is "bye", waits for its end; "/shout" sends 64 MiB.
 class running_server {
   public:
     explicit running_server(http_options options = {}, http_hooks hooks = {})
@@ -249,7 +250,7 @@ class running_server {
     void drained(milliseconds patience) {
         asio::co_spawn(io_, server_.drained(patience), asio::use_future).get();
     }
-    // Until all that has been sent to it was looked at.
+    // Waits until the server has handled all bytes that were sent to it.
     void round_trip() {
         on_its_thread([] {});
         on_its_thread([] {});
@@ -334,7 +335,7 @@ class running_server {
     }
 
     asio::io_context io_{1};
-    // After stop() there may be nothing else to do, and drained() is still to come.
+    // After stop() there may be no other work, and drained() is still to run.
     asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
     asio::steady_timer gate_;
     http_server server_;

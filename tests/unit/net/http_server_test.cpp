@@ -21,7 +21,7 @@ http_options with_timeouts(milliseconds idle, milliseconds header, milliseconds 
 constexpr milliseconds soon{40};
 constexpr milliseconds never{60'000};
 
-TEST(http_server, answers) {
+TEST(http_server, responds) {
     running_server server;
     client c(server.endpoint());
     c.send(get_a);
@@ -38,9 +38,9 @@ TEST(http_server, answers) {
     EXPECT_EQ(server.probe.last_target, "/a?b=c");
 }
 
-// ---- what is told of a request that is finished ----
+// ---- events of finished requests ----
 
-TEST(http_server, tells_when_an_answer_was_taken) {
+TEST(http_server, reports_when_a_response_was_received) {
     running_server server;
     client c(server.endpoint());
     c.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nxyz");
@@ -54,7 +54,7 @@ TEST(http_server, tells_when_an_answer_was_taken) {
     EXPECT_TRUE(told.sent);
 }
 
-TEST(http_server, tells_of_requests_that_it_refuses_itself) {
+TEST(http_server, reports_requests_that_it_rejects_itself) {
     running_server server;
     client c(server.endpoint());
     c.send("nonsense\r\n\r\n");
@@ -62,11 +62,11 @@ TEST(http_server, tells_of_requests_that_it_refuses_itself) {
     server.probe.await(server.probe.finished, 1);
     EXPECT_EQ(server.probe.last_finished.status, 400u);
     EXPECT_EQ(server.probe.last_finished.client, "127.0.0.1");
-    EXPECT_EQ(server.probe.answered, 1) << "what is counted is counted here, too";
+    EXPECT_EQ(server.probe.answered, 1) << "these requests count as answered, too";
     EXPECT_EQ(server.probe.last_status, 400u);
 }
 
-TEST(http_server, tells_whom_a_trusted_proxy_asks_for) {
+TEST(http_server, reports_the_client_of_a_trusted_proxy) {
     running_server server;
     client c(server.endpoint());
     c.send(
@@ -74,14 +74,14 @@ TEST(http_server, tells_whom_a_trusted_proxy_asks_for) {
         "2001:db8:1:2:3:4:5:6\r\n\r\n");
     c.read_answer();
     server.probe.await(server.probe.finished, 1);
-    EXPECT_EQ(server.probe.last_finished.client, "2001:db8:1:2:3:4:5:6") << "and all of it";
+    EXPECT_EQ(server.probe.last_finished.client, "2001:db8:1:2:3:4:5:6") << "the complete address";
     c.send(get_a);
     c.read_answer();
     server.probe.await(server.probe.finished, 2);
     EXPECT_EQ(server.probe.last_finished.client, "127.0.0.1");
 }
 
-TEST(http_server, keeps_the_connection_and_draws_ids) {
+TEST(http_server, keeps_the_connection_and_generates_ids) {
     running_server server;
     client c(server.endpoint());
     c.send(get_a);
@@ -94,7 +94,7 @@ TEST(http_server, keeps_the_connection_and_draws_ids) {
     EXPECT_EQ(server.probe.opened, 1);
 }
 
-TEST(http_server, answers_pipelined_requests_in_order) {
+TEST(http_server, responds_to_pipelined_requests_in_order) {
     running_server server;
     client c(server.endpoint());
     c.send(
@@ -125,14 +125,14 @@ TEST(http_server, takes_a_large_body) {
     EXPECT_EQ(c.read_answer().status(), 200u);
 }
 
-TEST(http_server, says_continue_to_those_who_wait) {
+TEST(http_server, sends_continue_to_clients_that_wait) {
     running_server server;
     client c(server.endpoint());
     c.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
     EXPECT_EQ(c.read_answer().head, "HTTP/1.1 100 Continue\r\n\r\n");
     c.send("abc");
     EXPECT_EQ(c.read_answer().body, "PUT /  abc");
-    // Not to those who have sent it already, nor to those who have none.
+    // Not to clients that have already sent the body, or that have none.
     c.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc");
     EXPECT_EQ(c.read_answer().status(), 200u);
     c.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n");
@@ -141,7 +141,7 @@ TEST(http_server, says_continue_to_those_who_wait) {
     EXPECT_EQ(c.read_answer().status(), 417u);
 }
 
-TEST(http_server, drops_the_body_where_there_is_none) {
+TEST(http_server, sends_no_body_where_none_is_allowed) {
     running_server server;
     client c(server.endpoint());
     c.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -173,7 +173,7 @@ TEST(http_server, takes_the_absolute_form_and_half_closed_clients) {
     EXPECT_EQ(c.read_rest(), "");
 }
 
-// ---- what is refused ----
+// ---- rejected requests ----
 
 void expect_refused(const http_options& options, std::string_view bytes, unsigned status,
                     std::string_view code) {
@@ -187,7 +187,7 @@ void expect_refused(const http_options& options, std::string_view bytes, unsigne
     EXPECT_EQ(c.read_rest(), "");
 }
 
-TEST(http_server, refuses_large_headers) {
+TEST(http_server, rejects_large_headers) {
     http_options o;
     o.header_bytes_max = 1000;
     const std::string start = "GET / HTTP/1.1\r\nHost: h\r\n";
@@ -208,7 +208,7 @@ TEST(http_server, refuses_large_headers) {
     EXPECT_EQ(c.read_answer().status(), 200u);
 }
 
-TEST(http_server, refuses_large_bodies) {
+TEST(http_server, rejects_large_bodies) {
     http_options o;
     o.body_bytes_max = 10;
     const std::string start = "PUT / HTTP/1.1\r\nHost: h\r\n";
@@ -226,7 +226,7 @@ TEST(http_server, refuses_large_bodies) {
     EXPECT_EQ(c.read_answer().status(), 200u);
 }
 
-// ---- bodies with terms of their own ----
+// ---- bodies with limits of their own ----
 
 http_hooks wide_terms_for_size() {
     http_hooks hooks;
@@ -270,7 +270,7 @@ TEST(http_server, a_requests_own_terms_decide_how_large_its_body_may_be) {
     EXPECT_EQ(status_of(other + in_chunks + chunked(1001, 100)), "413 body-too-large");
 }
 
-TEST(http_server, refuses_what_is_malformed) {
+TEST(http_server, rejects_malformed_requests) {
     for (const std::string_view bytes : {
              "\x16\x03\x01\x02",
              "GET / HTTP/1.1\n\n",
@@ -299,15 +299,15 @@ TEST(http_server, refuses_what_is_malformed) {
 
 // ---- pieces ----
 
-// What a client that sends `bytes` in pieces is answered, until it has all; what is different each
-// time is left out.
+// The responses to a client that sends `bytes` in pieces, without the fields that differ each time.
 std::string answers_to(running_server& server, std::string_view bytes, std::size_t cut,
                        std::size_t second_cut) {
     client c(server.endpoint());
     for (const std::size_t piece : {cut, second_cut, bytes.size()}) {
         c.send(bytes.substr(0, piece));
         bytes.remove_prefix(std::min(piece, bytes.size()));
-        // Nothing tells when the server has read it. It has when it answers another one.
+        // No event reports that the server has read a piece; it has when it has handled another
+        // task.
         if (!bytes.empty()) server.round_trip();
     }
     c.half_close();
@@ -325,7 +325,7 @@ std::string answers_to(running_server& server, std::string_view bytes, std::size
     return out;
 }
 
-TEST(http_server, answers_each_form_in_pieces_as_it_answers_it_whole) {
+TEST(http_server, responds_to_each_form_in_pieces_as_to_the_whole) {
     running_server server;
     for (const request_form& form : request_forms()) {
         SCOPED_TRACE(form.name);
@@ -353,7 +353,7 @@ TEST(http_server, closes_idle_connections) {
     EXPECT_EQ(server.probe.timed_out, 0);
 }
 
-TEST(http_server, refuses_slow_headers_and_bodies) {
+TEST(http_server, rejects_slow_headers_and_bodies) {
     {
         running_server server(with_timeouts(never, soon, never, never));
         client c(server.endpoint());
@@ -377,8 +377,8 @@ TEST(http_server, closes_on_clients_that_do_not_read) {
     EXPECT_EQ(server.probe.timed_out, 1);
 }
 
-// The handler's time is the engine's affair, not one of these.
-TEST(http_server, lets_the_handler_work) {
+// The handler has the engine's deadlines, not those of the connection.
+TEST(http_server, does_not_limit_the_handler) {
     running_server server(with_timeouts(soon, soon, soon, soon));
     client held(server.endpoint());
     held.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -389,9 +389,9 @@ TEST(http_server, lets_the_handler_work) {
     EXPECT_EQ(held.read_answer().status(), 200u);
 }
 
-// ---- faults and the end ----
+// ---- errors and shutdown ----
 
-TEST(http_server, an_exception_ends_its_session_alone) {
+TEST(http_server, an_exception_ends_its_session_only) {
     running_server server;
     client other(server.endpoint());
     client c(server.endpoint());
@@ -406,7 +406,7 @@ TEST(http_server, an_exception_ends_its_session_alone) {
     EXPECT_EQ(other.read_answer().status(), 200u);
 }
 
-TEST(http_server, stop_answers_what_is_under_way) {
+TEST(http_server, stop_completes_requests_in_progress) {
     running_server server;
     client idle(server.endpoint());
     idle.send(get_a);
@@ -430,7 +430,7 @@ TEST(http_server, stop_answers_what_is_under_way) {
     EXPECT_EQ(server.probe.closed, 3);
 }
 
-TEST(http_server, drain_cuts_off_what_outlasts_its_patience) {
+TEST(http_server, drain_closes_requests_beyond_its_timeout) {
     running_server server;
     client c(server.endpoint());
     c.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -447,7 +447,7 @@ std::string whose(http_options options, const std::string& fields) {
     return c.read_answer().body;
 }
 
-TEST(http_server, knows_whose_request_it_is_by_a_proxy_that_it_trusts_alone) {
+TEST(http_server, accepts_client_addresses_from_a_trusted_proxy_only) {
     const std::string named = "X-Forwarded-For: 192.0.2.9, 198.51.100.7\r\n";
     http_options trusting;
     EXPECT_EQ(whose(trusting, ""), "127.0.0.1");

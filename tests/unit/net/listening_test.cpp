@@ -1,4 +1,4 @@
-// A port that the process before still has is taken when it is free.
+// A port that the former process still holds is taken as soon as it is free.
 
 #include "net/listening.hpp"
 
@@ -31,14 +31,14 @@ TEST_F(listening, waits_for_a_port_that_is_still_in_use) {
 TEST_F(listening, fails_when_the_port_is_in_use_for_a_second) {
     try {
         listen_on(io_.get_executor(), endpoint_, [&](milliseconds pause) { waited_ += pause; });
-        FAIL() << "it listens twice";
+        FAIL() << "two sockets listen on one port";
     } catch (const boost::system::system_error& error) {
         EXPECT_EQ(error.code(), asio::error::address_in_use);
     }
     EXPECT_EQ(waited_, std::chrono::seconds{1});
 }
 
-TEST_F(listening, fails_at_once_for_an_address_of_another_machine) {
+TEST_F(listening, fails_at_once_for_an_address_of_another_host) {
     const tcp::endpoint elsewhere(asio::ip::make_address("192.0.2.1"), 0);
     EXPECT_THROW(
         listen_on(io_.get_executor(), elsewhere, [&](milliseconds pause) { waited_ += pause; }),

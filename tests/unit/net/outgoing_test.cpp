@@ -30,7 +30,7 @@ outgoing_url read(const std::string& text) {
     return std::get<outgoing_url>(url);
 }
 
-TEST(outgoing_url, says_where_to_and_what_to_ask_for) {
+TEST(outgoing_url, has_a_host_and_a_target) {
     EXPECT_EQ(read("https://example.com/a/b?c=d%20e"),
               (outgoing_url{true, "example.com", "443", "/a/b?c=d%20e"}));
     EXPECT_EQ(read("http://example.com"), (outgoing_url{false, "example.com", "80", "/"}));
@@ -39,7 +39,7 @@ TEST(outgoing_url, says_where_to_and_what_to_ask_for) {
     EXPECT_EQ(read("HTTPS://[2001:db8::1]:1/"), (outgoing_url{true, "2001:db8::1", "1", "/"}));
 }
 
-TEST(outgoing_url, is_refused_in_a_sentence) {
+TEST(outgoing_url, is_rejected_with_a_reason) {
     for (const char* text : {"",
                              "example.com",
                              "/hook",
@@ -67,8 +67,8 @@ TEST(outgoing_url, is_refused_in_a_sentence) {
         parse_outgoing_url("https://example.com/" + std::string(2048, 'a'))));
 }
 
-// Whatever is accepted goes into a request line and a header field as it is.
-TEST(outgoing_url, what_is_accepted_cannot_end_a_line) {
+// An accepted URL is written into a request line and a header field unchanged.
+TEST(outgoing_url, an_accepted_one_cannot_end_a_line) {
     constexpr std::string_view alphabet = "ab1.-:/?#[]@!$&'()*+,;=%0aAfF \r\n\t\0\x7f\xc3\xa4";
     std::mt19937_64 random(1);
     const auto draw = [&](std::size_t below) {
@@ -100,7 +100,7 @@ asio::awaitable<http_outcome> exchange(outgoing& out, outgoing_url url, http_cal
     co_return co_await std::move(calling);
 }
 
-// Calls from a thread that waits.
+// Calls from a blocking thread.
 class calls {
   public:
     explicit calls(outgoing_options options = {})
@@ -144,8 +144,8 @@ TEST(outgoing, posts_where_it_may) {
     EXPECT_EQ(server.probe.opened, static_cast<int>(names.size()));
 }
 
-// A name may say anything when it is looked up: what counts is what would be connected to.
-TEST(outgoing, connects_to_no_neighbour_whatever_it_is_called) {
+// A name can resolve to any address: the check applies to the resolved one.
+TEST(outgoing, connects_to_no_private_address_by_any_name) {
     running_server server;
     const std::string port = std::to_string(server.endpoint().port());
     calls out;
@@ -161,19 +161,19 @@ TEST(outgoing, connects_to_no_neighbour_whatever_it_is_called) {
     EXPECT_EQ(server.probe.opened, 0);
 }
 
-TEST(outgoing, knows_an_address_that_may_not_be_called) {
+TEST(outgoing, rejects_a_url_with_a_forbidden_address) {
     calls strict;
     EXPECT_FALSE((*strict).may_call(read("http://127.0.0.1/")));
     EXPECT_FALSE((*strict).may_call(read("http://[::1]/")));
     EXPECT_FALSE((*strict).may_call(read("http://169.254.169.254/latest/meta-data")));
-    EXPECT_TRUE((*strict).may_call(read("http://localhost/")));  // a name: not known
+    EXPECT_TRUE((*strict).may_call(read("http://localhost/")));  // a name: not resolved yet
     EXPECT_TRUE((*strict).may_call(read("https://1.1.1.1/")));
     calls to_own(to_this_machine());
     EXPECT_TRUE((*to_own).may_call(read("http://127.0.0.1/")));
     EXPECT_FALSE((*to_own).may_call(read("http://10.0.0.1/")));
 }
 
-TEST(outgoing, calls_nobody_once_it_is_stopped) {
+TEST(outgoing, sends_nothing_once_it_is_stopped) {
     running_server server;
     calls out(to_this_machine());
     (*out).stop();
@@ -184,8 +184,8 @@ TEST(outgoing, calls_nobody_once_it_is_stopped) {
     EXPECT_EQ(server.probe.opened, 0);
 }
 
-// Cut off in the middle of a look-up, it is over when that is, and nothing else is.
-TEST(outgoing, is_cut_off_while_a_name_is_looked_up) {
+// A call that is cancelled during a look-up ends with the look-up, and changes nothing else.
+TEST(outgoing, can_be_cancelled_while_a_name_is_looked_up) {
     asio::io_context context{1};
     asio::thread_pool lookups{2};
     const auto out =
@@ -193,8 +193,9 @@ TEST(outgoing, is_cut_off_while_a_name_is_looked_up) {
     for (int n = 0; n < 200; ++n) {
         asio::cancellation_signal cut;
         bool is_over = false;
-        // Begun and cut off on its executor, as what calls it does. From elsewhere Boost 1.83
-        // throws out of the context if it had not begun, and 1.81 uses its memory if it had ended.
+        // Started and cancelled on its executor, as its callers do. From another thread Boost 1.83
+        // throws out of the context if the call had not begun, and 1.81 uses freed memory if it had
+        // ended.
         asio::post(context, [&] {
             asio::co_spawn(
                 context, exchange(*out, read("http://localhost:1/"), {"POST", {}, {}, "b"}),
@@ -231,7 +232,8 @@ TEST(outgoing, waits_until_its_deadline) {
     EXPECT_TRUE(answer.error().timed_out());
 }
 
-// A receiver that was told has been told, whatever becomes of the rest of what it says.
+// A receiver that has sent its status has received the event, whatever happens to the rest of its
+// response.
 TEST(outgoing, a_success_counts_whatever_follows_its_header) {
     outgoing_options options = to_this_machine();
     options.deadline = 200ms;
@@ -260,7 +262,7 @@ TEST(outgoing, a_success_counts_whatever_follows_its_header) {
 
 // ---- TLS ----
 
-// A certificate of its own making, for one name.
+// A server with a self-signed certificate for one name.
 class tls_server {
   public:
     explicit tls_server(const std::string& name) {
@@ -276,7 +278,7 @@ class tls_server {
     }
     ~tls_server() {
         over_ = true;
-        // Wakes the accept that blocks.
+        // Ends the accept that blocks.
         tcp::socket last(context_);
         boost::system::error_code ignored;
         last.connect(at_, ignored);
@@ -307,7 +309,8 @@ class tls_server {
             asio::read_until(stream, asio::dynamic_buffer(text), "body", error);
             if (error) continue;
             asked_ = true;
-            // Its length is where it ends, and nobody says goodbye, as many do.
+            // The end of the connection delimits the body, without a TLS close_notify, as with many
+            // servers.
             asio::write(stream, asio::buffer(std::string("HTTP/1.1 200 OK\r\n\r\ngot it")), error);
             stream.next_layer().close(error);
         }
@@ -329,7 +332,7 @@ outgoing_options trusting(const tls_server& server) {
     return options;
 }
 
-TEST(outgoing_tls, a_server_that_proves_its_name_is_told) {
+TEST(outgoing_tls, a_server_with_a_valid_certificate_receives_the_request) {
     for (const std::string& name : testing::own_names()) {
         tls_server server(name);
         calls out(trusting(server));
@@ -340,8 +343,8 @@ TEST(outgoing_tls, a_server_that_proves_its_name_is_told) {
     }
 }
 
-// Where more than its header is asked for.
-TEST(outgoing_tls, an_answer_whose_end_nobody_says_is_whole) {
+// The client reads more than the header here.
+TEST(outgoing_tls, a_response_without_close_notify_is_complete) {
     tls_server server("127.0.0.1");
     ssl::context trusted(ssl::context::tls_client);
     trusted.load_verify_file(server.certificate().string());
@@ -353,7 +356,7 @@ TEST(outgoing_tls, an_answer_whose_end_nobody_says_is_whole) {
     EXPECT_EQ(answer->body, "got it");
 }
 
-TEST(outgoing_tls, one_that_cannot_prove_it_is_not) {
+TEST(outgoing_tls, a_server_without_a_valid_certificate_receives_nothing) {
     tls_server other("example.com");
     calls out(trusting(other));
     EXPECT_FALSE(out.to("https://localhost:" + other.port() + "/"));
@@ -365,7 +368,7 @@ TEST(outgoing_tls, one_that_cannot_prove_it_is_not) {
     EXPECT_FALSE(own.was_asked());
 }
 
-TEST(outgoing_tls, certificates_that_cannot_be_read_are_said_at_the_start) {
+TEST(outgoing_tls, unreadable_certificates_are_an_error_at_the_start) {
     outgoing_options options;
     options.ca_file = "/nonexistent/ca.pem";
     EXPECT_THROW(calls{options}, std::runtime_error);

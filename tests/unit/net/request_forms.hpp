@@ -1,6 +1,6 @@
 #pragma once
-// Every form that a request may have, each as a client may send it: what is taken, and what is
-// refused. For tests that send them in pieces.
+// Every form of a request, as clients may send it: accepted, rejected, and incomplete ones. For
+// tests that send them in pieces.
 
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ inline std::string put_of(const std::string& body, const std::string& more_field
 inline std::vector<request_form> request_forms() {
     const std::string get = "GET /1?a=b HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n";
     return {
-        // ---- what is taken ----
+        // ---- accepted ----
         {"no body", get},
         {"an empty line before it", "\r\n\r\n" + get},
         {"HTTP/1.0", "GET /0 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"},
@@ -49,7 +49,7 @@ inline std::vector<request_form> request_forms() {
         {"a trailer behind nothing", chunked_put("0\r\nA: b\r\n\r\n")},
         {"one behind another", get + put_of("ab") + chunked_put("2\r\ncd\r\n0\r\nA: b\r\n\r\n") +
                                    "\r\n" + put_of("ef", "Expect: 100-continue\r\n") + get},
-        // ---- what is refused ----
+        // ---- rejected ----
         {"no HTTP", "\x16\x03\x01\x02"},
         {"a bare newline", "GET / HTTP/1.1\r\nHost: h\nA: b\r\n\r\n"},
         {"a bare return", "GET / HTTP/1.1\r\nHost: h\rA: b\r\n\r\n"},
@@ -80,7 +80,7 @@ inline std::vector<request_form> request_forms() {
         {"a folded trailer", chunked_put("0\r\nA: b\r\n c\r\n\r\n")},
         {"a trailer with a bare newline", chunked_put("0\r\nA: b\n\r\n")},
         {"a trailer with a bare return", chunked_put("0\r\n\ra\r\n\r\n")},
-        // ---- what is not all there ----
+        // ---- incomplete ----
         {"half a header", "GET / HTTP/1.1\r\nHo"},
         {"half a body", "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc"},
         {"half a chunk", chunked_put("9\r\nabc")},

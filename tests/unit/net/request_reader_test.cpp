@@ -1,7 +1,7 @@
-// Goal: requests are the same however their bytes are cut into reads. Method: every form of them is
-// sent whole, byte by byte, cut in two at every byte and in three around its end; and some behind
-// one another, cut at random places. Where the library asserts (every preset but release), a piece
-// that one of its assertions speaks of would end this program.
+// Goal: requests are read the same however their bytes are split into reads. Method: every form is
+// sent whole, byte by byte, split in two at every byte, and in three around its end; and some
+// pipelined, split at random places. Where Boost's assertions are enabled (every preset but
+// release), a split that violates one would end this program.
 
 #include "net/request_reader.hpp"
 
@@ -36,7 +36,7 @@ std::string text_of(const http_request& r) {
     return text;
 }
 
-// `cuts`: the size of each read; the last one for all that follow.
+// `cuts`: the size of each read; the last one applies to all that follow.
 outcome read_all(std::string_view bytes, const std::vector<std::size_t>& cuts,
                  const http_options& options = {}) {
     const http_hooks hooks;
@@ -70,7 +70,7 @@ outcome read_all(std::string_view bytes, const std::vector<std::size_t>& cuts,
 
 constexpr std::size_t all = std::size_t{1} << 40;
 
-TEST(request_reader, reads_each_form_in_pieces_as_it_reads_it_whole) {
+TEST(request_reader, reads_each_form_in_pieces_as_in_one) {
     for (const request_form& form : request_forms()) {
         SCOPED_TRACE(form.name);
         const std::size_t size = form.bytes.size();
@@ -89,8 +89,8 @@ TEST(request_reader, reads_each_form_in_pieces_as_it_reads_it_whole) {
     }
 }
 
-// So that the test above compares what it should.
-TEST(request_reader, takes_what_it_should_and_refuses_what_it_should) {
+// Verifies the forms that the test above compares.
+TEST(request_reader, accepts_and_rejects_the_forms_as_listed) {
     std::vector<std::string> taken, refused, awaited;
     for (const request_form& form : request_forms()) {
         const outcome o = read_all(form.bytes, {all});
@@ -107,8 +107,8 @@ TEST(request_reader, takes_what_it_should_and_refuses_what_it_should) {
     EXPECT_EQ(awaited.size(), 5u);
 }
 
-// Of two that say different things whoever stands in front may have gone by the other.
-TEST(request_reader, what_may_be_there_once_is_refused_twice) {
+// Of two different values, a proxy in front may have used the other one.
+TEST(request_reader, a_second_value_of_a_singleton_field_is_rejected) {
     const std::string begin = "GET / HTTP/1.1\r\nHost: h\r\n";
     for (const std::string name :
          {"Access-Control-Request-Method", "Authorization", "Content-Type", "Idempotency-Key",
@@ -118,7 +118,7 @@ TEST(request_reader, what_may_be_there_once_is_refused_twice) {
         EXPECT_EQ(read_all(once + "A: b\r\n" + name + ": a\r\n\r\n", {all}).refused, 400u) << name;
     }
     EXPECT_EQ(read_all(begin + "HOST: h\r\n\r\n", {all}).refused, 400u);
-    // These are lists.
+    // These fields are lists.
     for (const std::string name : {"Accept", "Accept-Encoding", "Content-Encoding", "If-Match",
                                    "If-None-Match", "Sec-WebSocket-Protocol", "X-Forwarded-For"}) {
         const std::string twice = begin + name + ": a\r\n" + name + ": b\r\n\r\n";
@@ -133,7 +133,7 @@ TEST(request_reader, drops_trailers) {
     EXPECT_EQ(o.requests, std::vector<std::string>{"PUT /c|a|Host=h|Transfer-Encoding=chunked"});
 }
 
-TEST(request_reader, lines_of_a_body_are_bounded) {
+TEST(request_reader, lines_of_a_body_are_limited) {
     const std::string x(8'180, 'x');
     EXPECT_EQ(read_all(chunked_put("1;" + x + "\r\na\r\n0\r\n\r\n"), {all}).requests.size(), 1u);
     const std::string lines = "A:" + x.substr(0, 4'000) + "\r\n";
@@ -177,7 +177,7 @@ RC_GTEST_PROP(request_reader, does_not_care_how_bytes_arrive, ()) {
 
 // ---- memory ----
 
-// A body of `size` as it arrives, `piece` after piece; what is held for it after each.
+// A body of `size` bytes that arrives in pieces; the memory held for it after each piece.
 class reading {
   public:
     explicit reading(std::size_t bytes_max)
@@ -217,7 +217,7 @@ class reading {
     request_reader reader_{options_, hooks_, memory_};
 };
 
-TEST(request_reader, a_body_is_paid_for_as_it_arrives_not_as_it_is_announced) {
+TEST(request_reader, memory_is_held_for_a_body_as_it_arrives_not_as_it_is_announced) {
     for (const bool in_chunks : {false, true}) {
         reading r(10u << 20);
         const std::string head =

@@ -17,8 +17,8 @@ std::size_t count(const std::string& text, const std::string& part) {
     return found;
 }
 
-// Whoever makes it: a problem of the API's, a plain text for Taskwarrior, a refusal of net's.
-TEST(response_text, every503_says_when_to_ask_again) {
+// Of any origin: a problem of the API, a plain text for Taskwarrior, a rejection by net.
+TEST(response_text, every503_has_a_retry_after) {
     EXPECT_EQ(count(head_of({503, "text/plain", "", {}}), "\r\nRetry-After: 1\r\n"), 1u);
     const std::string said = head_of({503, "text/plain", "", {{"retry-after", "30"}}});
     EXPECT_EQ(count(said, "\r\nretry-after: 30\r\n"), 1u);
@@ -28,13 +28,13 @@ TEST(response_text, every503_says_when_to_ask_again) {
     }
 }
 
-// Nothing on the way keeps it, and no browser takes it for something else.
-TEST(response_text, every_answer_says_what_may_be_done_with_it) {
+// No cache stores the response, and no browser guesses its type.
+TEST(response_text, every_response_has_its_security_headers) {
     for (const unsigned status : {200u, 204u, 304u, 400u, 413u, 500u, 503u}) {
         const std::string usual = head_of({status, "text/plain", "", {}});
         EXPECT_EQ(count(usual, "\r\nCache-Control: no-store\r\n"), 1u) << status;
         EXPECT_EQ(count(usual, "\r\nX-Content-Type-Options: nosniff\r\n"), 1u) << status;
-        EXPECT_EQ(count(usual, "Strict-Transport-Security"), 0u) << "it speaks in clear";
+        EXPECT_EQ(count(usual, "Strict-Transport-Security"), 0u) << "the connection is unencrypted";
     }
     const std::string kept = head_of({200, "text/css", "", {{"cache-control", "immutable"}}});
     EXPECT_EQ(count(kept, "\r\ncache-control: immutable\r\n"), 1u);
@@ -44,7 +44,7 @@ TEST(response_text, every_answer_says_what_may_be_done_with_it) {
     EXPECT_EQ(count(by_tls, "\r\nStrict-Transport-Security: max-age=60\r\n"), 1u);
 }
 
-TEST(response_text, says_how_long_the_body_is_where_there_may_be_one) {
+TEST(response_text, has_a_content_length_where_a_body_is_allowed) {
     EXPECT_EQ(count(head_of({200, "text/plain", "abc", {}}), "\r\nContent-Length: 3\r\n"), 1u);
     for (const unsigned status : {204u, 304u}) {
         EXPECT_FALSE(may_have_body(status));

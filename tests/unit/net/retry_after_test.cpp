@@ -13,7 +13,7 @@ milliseconds asked(std::string field, std::string date = "Sun, 06 Nov 1994 08:49
     return retry_after(answer);
 }
 
-TEST(retry_after, is_read_in_each_form_and_bounded) {
+TEST(retry_after, is_read_in_each_form_and_limited) {
     EXPECT_EQ(asked("120"), seconds{120});
     EXPECT_EQ(asked("Sun, 06 Nov 1994 08:51:37 GMT"), seconds{120});
     EXPECT_EQ(asked("Sunday, 06-Nov-94 08:51:37 GMT"), seconds{120});
@@ -22,7 +22,7 @@ TEST(retry_after, is_read_in_each_form_and_bounded) {
     EXPECT_EQ(asked("Fri, 06 Nov 2093 08:51:37 GMT"), retry_after_max);
 }
 
-TEST(retry_after, is_none_where_nothing_can_be_read) {
+TEST(retry_after, is_none_for_an_invalid_value) {
     EXPECT_EQ(retry_after({}), milliseconds{0});
     for (const char* field :
          {"", "-5", "soon", "1.5", "12x", "Sun, 06 Nov 1994 08:49:36 GMT",

@@ -1,6 +1,6 @@
 #pragma once
-// Real sessions on loopback sockets, whose time is the test's: it passes between two bytes, as much
-// as is said, and nothing waits for it.
+// Real sessions on loopback sockets, with a clock of the test: time passes only in pass(), and
+// nothing waits for it.
 
 #include "http_fixture.hpp"
 #include "net/session.hpp"
@@ -20,7 +20,7 @@ namespace callsign::net {
 
 using namespace std::chrono_literals;
 
-// What a session tells, here without threads.
+// The events of sessions, without threads.
 class noting_probe : public http_probe {
   public:
     void connection_timed_out() override { ++timed_out; }
@@ -48,7 +48,7 @@ class sessions {
                      return http_response{r.status, "text/plain", std::string(r.code), {}};
                  },
                  &probe, std::move(hooks)} {
-        // Small, as the clients' (below).
+        // As small as the clients' (below).
         acceptor_.set_option(asio::socket_base::send_buffer_size(16 << 10));
         state_.now = [this] { return now_; };
         state_.sessions_changed = [](bool) {};
@@ -58,7 +58,7 @@ class sessions {
     class peer {
       public:
         explicit peer(sessions& all) : all_(all), socket_(all.io_) {
-            // Small, so that an answer does not fit into what the two kernels hold.
+            // Small, so that a response does not fit into the buffers of the two kernels.
             socket_.open(tcp::v4());
             socket_.set_option(asio::socket_base::receive_buffer_size(16 << 10));
             socket_.connect(all.acceptor_.local_endpoint());
@@ -75,12 +75,12 @@ class sessions {
                 if (error == asio::error::would_block) {
                     all_.settle_soon();
                 } else if (error) {
-                    return;  // a server that refuses may be gone already
+                    return;  // a server that rejects the request may have closed already
                 }
             }
             all_.settle();
         }
-        // As much as that, or all there is before the end.
+        // Reads `bytes` bytes, or all until the end.
         std::string read_all(std::size_t bytes) {
             std::string got;
             while (got.size() < bytes && !closed_) {
@@ -89,7 +89,7 @@ class sessions {
             }
             return got;
         }
-        // What has come, at most `most`.
+        // Reads the bytes that have arrived, at most `most`.
         std::string read(std::size_t most = 64u << 20) {
             std::string got;
             char bytes[16384];
@@ -117,7 +117,7 @@ class sessions {
         bool closed_ = false;
     };
 
-    // Time passes, and the server looks at its deadlines.
+    // Advances the clock; the server checks its deadlines.
     void pass(milliseconds by) {
         now_ += by;
         const std::vector<session*> all = state_.sessions;
@@ -130,7 +130,7 @@ class sessions {
         while (io_.poll() > 0) {
         }
     }
-    // The kernel may need a moment to pass on what does not fit.
+    // The kernel may need a moment to deliver data or the end of a connection.
     void settle_soon() {
         io_.restart();
         io_.run_one_for(1ms);
@@ -144,7 +144,7 @@ class sessions {
     }
     void release() { gate_.expires_at(asio::steady_timer::time_point::min()), settle(); }
 
-    // Of all bodies that are streamed: the next words, and the end.
+    // For all streamed bodies: the next text, and the end.
     void say(std::string words) {
         said_.push_back(std::move(words));
         more_.cancel();
@@ -179,8 +179,9 @@ class sessions {
         session s(self->state_, std::move(socket), {}, std::nullopt);
         co_await s.serve();
     }
-    // "/poll" waits, on the account in its query, until it is told to end; "/hold" for release();
-    // "/large" has 8 MiB, for which "/reserve" asks before; behind "/followed" there is another.
+    // "/poll" waits, on the account in its query, until its end is requested; "/hold" waits for
+    // release(); "/large" returns 8 MiB, and "/reserve" reserves them first; "/followed" announces
+    // a follow-up request.
     static asio::awaitable<http_response> answer(sessions* self, http_request request) {
         http_response out;
         if (request.path() == "/hold") {

@@ -1,5 +1,5 @@
-// Goal: nobody holds memory for longer than he may: what a request holds goes with its answer, and
-// all together hold no more than there is.
+// Goal: memory is released as soon as it is not needed: that of a request with its response, and
+// the total stays below its limit.
 
 #include "session_fixture.hpp"
 
@@ -11,21 +11,21 @@ namespace {
 
 // ---- memory ----
 
-TEST(session, what_is_held_for_a_request_goes_with_its_answer) {
+TEST(session, memory_of_a_request_is_released_with_its_response) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("PUT /hold HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n" +
                 std::string(2000, 'x'));
     EXPECT_EQ(all.held(), 5000u);
     client.send(std::string(3000, 'x'));
-    EXPECT_EQ(all.held(), 5000u);  // the handler has it
+    EXPECT_EQ(all.held(), 5000u);  // held by the handler
     all.release();
     EXPECT_EQ(all.held(), 0u);
     EXPECT_NE(client.read().find("5000"), std::string::npos);
     EXPECT_EQ(all.open(), 1u);
 }
 
-TEST(session, an_answer_is_paid_for_until_it_is_written) {
+TEST(session, a_response_holds_memory_until_it_is_written) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_get);
@@ -34,7 +34,7 @@ TEST(session, an_answer_is_paid_for_until_it_is_written) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(session, an_answer_that_is_written_is_not_paid_for_while_its_client_lingers) {
+TEST(session, a_written_response_holds_no_memory_while_its_client_lingers) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" +
@@ -44,7 +44,7 @@ TEST(session, an_answer_that_is_written_is_not_paid_for_while_its_client_lingers
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(session, answers_together_are_bounded) {
+TEST(session, the_total_of_responses_is_limited) {
     http_options o = patient();
     o.bodies_bytes_max = o.account_bodies_bytes_max = 20u << 20;
     sessions all(std::move(o));
@@ -61,7 +61,7 @@ TEST(session, answers_together_are_bounded) {
         EXPECT_NE(third.find("\r\nRetry-After: 1\r\n"), std::string::npos);
         EXPECT_GT(clients.front().read_all(until_the_end).size(), 8u << 20);
         EXPECT_EQ(all.held(), 8u << 20);
-        // A small one is always given.
+        // A small response always succeeds.
         sessions::peer small(all);
         small.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
         EXPECT_EQ(small.read().substr(0, 12), "HTTP/1.1 200");
@@ -71,7 +71,7 @@ TEST(session, answers_together_are_bounded) {
     }
 }
 
-TEST(session, bodies_together_are_bounded) {
+TEST(session, the_total_of_bodies_is_limited) {
     http_options o = patient();
     o.bodies_bytes_max = 300'000;
     sessions all(std::move(o));
@@ -81,7 +81,7 @@ TEST(session, bodies_together_are_bounded) {
     const std::string body(200'000, 'b');
     sessions::peer first(all);
     first.send(put);
-    EXPECT_LE(all.held(), 16u << 10);  // announced, not there
+    EXPECT_LE(all.held(), 16u << 10);  // announced, not yet sent
     first.send(std::string_view(body).substr(0, 150'000));
     EXPECT_EQ(all.held(), 200'000u);
     for (const std::string& head : {put, in_chunks}) {
@@ -101,7 +101,7 @@ TEST(session, bodies_together_are_bounded) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(session, a_refused_body_is_not_held_while_its_client_reads_why) {
+TEST(session, a_rejected_body_is_not_held_while_its_client_reads_the_response) {
     http_options o = patient();
     o.body_bytes_max = 50'000;
     sessions all(std::move(o));
@@ -114,7 +114,7 @@ TEST(session, a_refused_body_is_not_held_while_its_client_reads_why) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(session, a_client_that_leaves_gives_back_what_it_held) {
+TEST(session, a_client_that_disconnects_releases_its_memory) {
     sessions all(patient());
     {
         sessions::peer client(all);
@@ -127,9 +127,9 @@ TEST(session, a_client_that_leaves_gives_back_what_it_held) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-// ---- who may send a body ----
+// ---- admission of bodies ----
 
-TEST(session, a_body_is_asked_for_only_once_it_may_come) {
+TEST(session, a_body_is_requested_only_once_it_is_admitted) {
     http_hooks hooks;
     std::vector<std::string> asked;
     hooks.admit = [&](http_request head) -> asio::awaitable<admission> {
@@ -160,7 +160,7 @@ TEST(session, a_body_is_asked_for_only_once_it_may_come) {
     all.release();
     EXPECT_NE(allowed.read().find("2000"), std::string::npos);
 
-    // There is nothing to ask about when the body is there.
+    // There is no admission for a body that has already arrived.
     allowed.send("PUT /whole HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab");
     EXPECT_EQ(allowed.read().substr(0, 12), "HTTP/1.1 200");
     allowed.send("GET /none HTTP/1.1\r\nHost: h\r\n\r\n");

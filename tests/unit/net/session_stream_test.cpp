@@ -1,4 +1,4 @@
-// Bodies that come bit by bit, what is told when a request is finished, and who goes for another.
+// Streamed bodies, the events of finished requests, and the eviction of connections.
 
 #include "session_fixture.hpp"
 
@@ -8,7 +8,7 @@
 namespace callsign::net {
 namespace {
 
-// ---- bodies that come bit by bit ----
+// ---- streamed bodies ----
 
 TEST(session, a_body_is_streamed_in_chunks) {
     sessions all(patient());
@@ -21,7 +21,7 @@ TEST(session, a_body_is_streamed_in_chunks) {
     EXPECT_EQ(head.find("Content-Length"), std::string::npos);
     all.say("hello");
     EXPECT_EQ(client.read(), "5\r\nhello\r\n");
-    all.pass(1h);  // silence is no fault
+    all.pass(1h);  // a silent stream has no deadline
     all.say(std::string(300, 'x'));
     EXPECT_EQ(client.read(), "12c\r\n" + std::string(300, 'x') + "\r\n");
     EXPECT_EQ(all.held(), 0u);
@@ -31,7 +31,7 @@ TEST(session, a_body_is_streamed_in_chunks) {
     EXPECT_EQ(all.streaming, 0);
 }
 
-// ---- what is told when a request is finished ----
+// ---- events of finished requests ----
 
 TEST(session, a_stream_is_finished_at_its_end) {
     sessions all(patient());
@@ -60,11 +60,11 @@ TEST(session, a_stream_whose_client_leaves_was_not_sent_to_its_end) {
     EXPECT_EQ(all.probe.finished[0].took, 5s);
 }
 
-TEST(session, an_answer_that_is_not_taken_was_not_sent) {
+TEST(session, a_response_that_is_not_read_was_not_sent) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
-    EXPECT_TRUE(all.probe.finished.empty()) << "it is on its way";
+    EXPECT_TRUE(all.probe.finished.empty()) << "it is still being sent";
     for (int i = 0; i < 200 && all.open() > 0; ++i) all.pass(30s);
     ASSERT_EQ(all.probe.finished.size(), 1u);
     EXPECT_EQ(all.probe.finished[0].status, 200u);
@@ -73,7 +73,7 @@ TEST(session, an_answer_that_is_not_taken_was_not_sent) {
     EXPECT_GE(all.probe.finished[0].took, 30s);
 }
 
-TEST(session, a_request_that_is_refused_is_finished_too) {
+TEST(session, a_rejected_request_is_finished_too) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("GET / HTTP/1.1\r\nHost: h\r\nA: ");
@@ -104,7 +104,7 @@ TEST(session, a_head_of_a_stream_has_no_body) {
     EXPECT_TRUE(client.closed());
 }
 
-TEST(session, who_follows_too_slowly_is_cut_off) {
+TEST(session, a_follower_that_reads_too_slowly_is_cut_off) {
     sessions all(patient());
     sessions::peer slow(all), quick(all);
     slow.send(get_stream);
@@ -117,7 +117,7 @@ TEST(session, who_follows_too_slowly_is_cut_off) {
     EXPECT_EQ(all.streaming, 1);
     EXPECT_EQ(all.held(), 0u);
     EXPECT_EQ(all.probe.timed_out, 1);
-    // Nothing tells it that the body was whole.
+    // The body is not marked as complete.
     const std::string rest = slow.read_all(until_the_end);
     EXPECT_FALSE(rest.ends_with("0\r\n\r\n"));
     EXPECT_LT(rest.size(), 8u << 20);
@@ -135,7 +135,7 @@ TEST(session, a_follower_that_leaves_is_noticed_at_once) {
     EXPECT_EQ(all.open(), 0u);
 }
 
-TEST(session, what_is_streamed_is_within_the_budget_of_bodies) {
+TEST(session, a_stream_is_within_the_budget_of_bodies) {
     http_options o = patient();
     o.bodies_bytes_max = 1u << 20;
     sessions all(std::move(o));
@@ -147,9 +147,9 @@ TEST(session, what_is_streamed_is_within_the_budget_of_bodies) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-// ---- who goes for another ----
+// ---- eviction ----
 
-TEST(session, a_follower_makes_room_after_those_who_are_idle) {
+TEST(session, a_follower_is_evicted_after_idle_connections) {
     sessions all(patient());
     sessions::peer following(all);
     following.send(get_stream);
@@ -169,7 +169,7 @@ std::string poll_of(int account) {
     return "GET /poll?" + std::to_string(account) + " HTTP/1.1\r\nHost: h\r\n\r\n";
 }
 
-TEST(session, who_waits_makes_room_and_is_answered) {
+TEST(session, a_long_poll_is_evicted_with_a_response) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(poll_of(7));
@@ -183,7 +183,7 @@ TEST(session, who_waits_makes_room_and_is_answered) {
     EXPECT_EQ(all.open(), 0u);
 }
 
-TEST(session, a_request_that_came_as_its_connection_was_given_up_does_not_wait) {
+TEST(session, a_request_that_arrived_during_an_eviction_does_not_wait) {
     sessions all(patient());
     sessions::peer client(all);
     const std::string poll = poll_of(7);
@@ -194,8 +194,8 @@ TEST(session, a_request_that_came_as_its_connection_was_given_up_does_not_wait) 
     EXPECT_EQ(all.open(), 0u);
 }
 
-// Also if it has sent more than the server has read.
-TEST(session, who_waits_and_leaves_is_not_waited_for) {
+// Also if the client has sent more than the server has read.
+TEST(session, a_long_poll_whose_client_disconnects_ends) {
     for (const std::string more : {"", "GET / HTTP/1.1\r\nHost: h\r\n\r\n"}) {
         sessions all(patient());
         {
@@ -210,8 +210,8 @@ TEST(session, who_waits_and_leaves_is_not_waited_for) {
     }
 }
 
-// However often those come anew who have many, and whatever they have them for.
-TEST(session, who_has_one_keeps_it_beside_one_who_has_many) {
+// This holds however often the account with many connections reconnects, and for any requests.
+TEST(session, the_only_connection_of_an_account_is_kept_beside_one_with_many) {
     sessions all(patient());
     sessions::peer only(all);
     only.send(poll_of(7));

@@ -1,5 +1,5 @@
-// Goal: nobody holds a connection for longer than he may, by whatever small steps he goes on, and
-// nobody who goes on holds up the end.
+// Goal: a connection that makes too little progress is closed, in steps of any size, and a
+// connection cannot delay the shutdown.
 
 #include "session_fixture.hpp"
 
@@ -9,7 +9,8 @@
 namespace callsign::net {
 namespace {
 
-// Sends `step` every `every` until the server has had enough; how long that took, at most `limit`.
+// Sends `step` every `every` until the server closes the connection; returns the time until then,
+// at most `limit`.
 milliseconds drip(sessions& all, sessions::peer& client, std::string_view step, milliseconds every,
                   milliseconds limit) {
     milliseconds took{0};
@@ -21,7 +22,7 @@ milliseconds drip(sessions& all, sessions::peer& client, std::string_view step, 
     return took;
 }
 
-// ---- drips ----
+// ---- slow clients ----
 
 TEST(session, a_header_that_drips_has_one_deadline) {
     sessions all(patient());
@@ -45,18 +46,19 @@ TEST(session, empty_lines_do_not_keep_an_idle_connection) {
     EXPECT_EQ(all.probe.timed_out, 0);
 }
 
-TEST(session, a_body_that_drips_is_cut_off) {
+TEST(session, a_body_in_drips_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_put);
-    EXPECT_EQ(drip(all, client, "x", 1s, 1000s), 31s);  // its bytes have bought 31 ms
+    // its bytes have extended the deadline by 31 ms
+    EXPECT_EQ(drip(all, client, "x", 1s, 1000s), 31s);
     EXPECT_EQ(all.probe.timed_out, 1);
     EXPECT_EQ(all.held(), 0u);
     EXPECT_EQ(client.read(), "");
 }
 
-// Its chunks' headers buy nothing.
-TEST(session, a_body_that_drips_in_chunks_is_cut_off) {
+// The headers of chunks do not extend the deadline.
+TEST(session, a_chunked_body_in_drips_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -64,22 +66,22 @@ TEST(session, a_body_that_drips_in_chunks_is_cut_off) {
     EXPECT_EQ(all.held(), 0u);
 }
 
-TEST(session, a_trailer_that_drips_is_cut_off) {
+TEST(session, a_trailer_in_drips_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n");
     EXPECT_EQ(drip(all, client, "A: b\r\n", 1s, 1000s), 30s);
 }
 
-TEST(session, a_body_below_the_least_rate_falls_behind_until_it_is_cut_off) {
+TEST(session, a_body_below_the_minimum_rate_is_cut_off_after_the_grace_period) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_put);
-    // Half a second behind with each: the grace is used up after twice as long.
+    // Each piece is half a second too slow: the grace period lasts twice as long.
     EXPECT_EQ(drip(all, client, std::string(500, 'x'), 1s, 1000s), 59s);
 }
 
-TEST(session, a_body_at_the_least_rate_is_taken_however_long_it_is) {
+TEST(session, a_body_at_the_minimum_rate_is_read_to_any_length) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_put);
@@ -100,7 +102,7 @@ TEST(session, a_fast_beginning_does_not_pay_for_a_long_stall) {
     EXPECT_NE(client.read().find(" 408 "), std::string::npos);
 }
 
-TEST(session, an_answer_taken_in_drips_is_cut_off) {
+TEST(session, a_response_read_in_drips_is_cut_off) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_get);
@@ -110,14 +112,14 @@ TEST(session, an_answer_taken_in_drips_is_cut_off) {
         client.read(10);
         all.pass(1s);
     }
-    // The kernels' buffers bought some time at first.
+    // The buffers of the kernels extended the deadline at first.
     EXPECT_LT(seconds, 600u);
     EXPECT_EQ(all.probe.timed_out, 1);
     EXPECT_EQ(all.held(), 0u);
 }
 
-// Each piece buys the time of its own bytes, and no more.
-TEST(session, an_answer_taken_below_the_least_rate_is_cut_off) {
+// Each piece extends the deadline by the time for its own bytes only.
+TEST(session, a_response_read_below_the_minimum_rate_is_cut_off) {
     http_options o = patient();
     o.body_rate_min = 10'000;
     sessions all(std::move(o));
@@ -125,7 +127,7 @@ TEST(session, an_answer_taken_below_the_least_rate_is_cut_off) {
     client.send(large_get);
     std::size_t taken = 0;
     for (int i = 0; i < 100 && all.open() > 0; ++i) {
-        // More than the two kernels hold: the server has to write for each.
+        // More than the buffers of the two kernels: the server has to write for each piece.
         taken += client.read_all(64u << 10).size();
         all.pass(8s);
     }
@@ -134,7 +136,7 @@ TEST(session, an_answer_taken_below_the_least_rate_is_cut_off) {
     EXPECT_EQ(all.probe.timed_out, 1);
 }
 
-TEST(session, an_answer_taken_at_the_least_rate_is_given_however_long_it_takes) {
+TEST(session, a_response_read_at_the_minimum_rate_is_sent_to_any_length) {
     sessions all(patient());
     sessions::peer client(all);
     client.send(large_get);
@@ -149,10 +151,10 @@ TEST(session, an_answer_taken_at_the_least_rate_is_given_however_long_it_takes) 
     EXPECT_EQ(all.probe.timed_out, 0);
 }
 
-// ---- the end ----
+// ---- shutdown ----
 
-// Whatever it was that they were doing.
-TEST(session, who_moves_nothing_holds_up_no_stop) {
+// This holds for connections in any state.
+TEST(session, connections_without_progress_do_not_delay_a_stop) {
     sessions all(patient());
     std::list<sessions::peer> sleeping;
     for (const std::string_view sent :
@@ -169,12 +171,12 @@ TEST(session, who_moves_nothing_holds_up_no_stop) {
     EXPECT_EQ(all.open(), 4u);
     all.pass(1s);
     EXPECT_EQ(all.open(), 4u);
-    all.pass(1001ms);  // they are told why, and may read it
+    all.pass(1001ms);  // they get an error response and time to read it
     all.pass(2001ms);
     EXPECT_EQ(all.open(), 0u);
 }
 
-TEST(session, who_goes_on_is_answered_though_the_server_stops) {
+TEST(session, a_request_that_makes_progress_is_completed_after_a_stop) {
     sessions all(patient());
     sessions::peer client(all);
     client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n");
@@ -186,8 +188,8 @@ TEST(session, who_goes_on_is_answered_though_the_server_stops) {
     EXPECT_EQ(client.read().substr(0, 12), "HTTP/1.1 200");
 }
 
-// As a client is in the middle of a sync: what it asks on is answered, until it asks nothing more.
-TEST(session, who_asks_again_at_once_may_do_so_though_the_server_stops) {
+// A client in the middle of a sync: its follow-up requests get responses until there are no more.
+TEST(session, immediate_follow_up_requests_are_accepted_after_a_stop) {
     sessions all(patient());
     sessions::peer client(all), ended(all), other(all);
     const std::string followed = "GET /followed HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -212,7 +214,7 @@ TEST(session, who_asks_again_at_once_may_do_so_though_the_server_stops) {
     EXPECT_EQ(all.open(), 0u);
 }
 
-TEST(session, who_polls_is_closed_when_the_server_stops) {
+TEST(session, a_client_that_polls_is_closed_when_the_server_stops) {
     sessions all(patient());
     sessions::peer client(all);
     const std::string followed = "GET /followed HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -248,7 +250,7 @@ TEST(session, the_one_idle_longest_is_least_needed) {
     sessions::peer fresh(all);
     EXPECT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[4]);
     all.pass(1s);
-    idle.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");  // it waits anew from here on
+    idle.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");  // its idle time begins again here
     all.pass(1s);
     EXPECT_EQ(all.state().least_needed(std::nullopt), all.state().sessions[5]);
     all.state().least_needed(std::nullopt)->displace();

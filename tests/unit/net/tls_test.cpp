@@ -1,5 +1,5 @@
-// Goal: what a server does in clear it does over TLS, and nobody hurts it on the way there: who is
-// silent, speaks in clear, cuts his handshake anywhere or garbles it.
+// Goal: the server behaves over TLS as it does unencrypted, and no handshake harms it: of a client
+// that is silent, sends plain HTTP, or truncates or corrupts its handshake anywhere.
 
 #include "http_fixture.hpp"
 #include "support/certificates.hpp"
@@ -46,7 +46,7 @@ class tls : public ::testing::Test {
         o.tls = first_.context;
         return o;
     }
-    // Trusts that server alone.
+    // Trusts the certificate of that server only.
     ssl::context trusting(const std::string& name = "first") const {
         ssl::context context(ssl::context::tls_client);
         context.load_verify_file((dir_.path() / (name + ".pem")).string());
@@ -66,8 +66,8 @@ class tls : public ::testing::Test {
     server_certificate first_ = load(write_certificate(dir_.path(), "first"));
 };
 
-// A client's own TLS, with everything it sends in the test's hands: `budget` bytes leave, and the
-// byte at `garbled` leaves as another.
+// A client-side TLS whose output the test controls: `budget` bytes are sent, and the byte at
+// `garbled` is altered.
 class careless_client {
   public:
     careless_client(const tcp::endpoint& server, ssl::context& context, std::size_t budget,
@@ -82,7 +82,8 @@ class careless_client {
         socket_.set_option(tcp::no_delay(true));
     }
 
-    // Asks and reads to the end; what it understood of it. Empty: it was cut off, or refused.
+    // Sends the text and reads to the end; returns the decrypted response. Empty if the connection
+    // was closed or the handshake failed.
     std::string ask(std::string_view text) {
         std::string answer;
         std::array<char, 4096> plain{};
@@ -134,7 +135,7 @@ class careless_client {
     std::size_t sent_ = 0;
 };
 
-TEST_F(tls, answers_as_in_clear) {
+TEST_F(tls, responds_as_unencrypted) {
     running_server server(options());
     ssl::context context = trusting();
     blocking_http_client client(to(server, context));
@@ -152,7 +153,7 @@ TEST_F(tls, answers_as_in_clear) {
     EXPECT_EQ(server.probe.opened, 1);
 }
 
-TEST_F(tls, is_not_believed_by_who_does_not_trust_it) {
+TEST_F(tls, is_rejected_by_a_client_that_does_not_trust_it) {
     running_server server(options());
     write_certificate(dir_.path(), "other");
     ssl::context context = trusting("other");
@@ -162,7 +163,7 @@ TEST_F(tls, is_not_believed_by_who_does_not_trust_it) {
     EXPECT_NE(answer.error().distrust, "");
 }
 
-TEST_F(tls, says_to_clear_http_what_it_speaks) {
+TEST_F(tls, responds_to_plain_http_that_it_requires_tls) {
     running_server server(options());
     client c(server.endpoint());
     c.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -172,20 +173,21 @@ TEST_F(tls, says_to_clear_http_what_it_speaks) {
     EXPECT_EQ(c.read_rest(), "");
 }
 
-TEST_F(tls, who_is_silent_is_sent_away) {
+TEST_F(tls, a_silent_client_is_disconnected) {
     http_options o = options();
     o.handshake_timeout = 40ms;
     running_server server(o);
     client silent(server.endpoint());
     client halfway(server.endpoint());
-    halfway.send(std::string("\x16\x03\x01\x02\x00", 5));  // a record is announced
+    // announces a record and does not send it
+    halfway.send(std::string("\x16\x03\x01\x02\x00", 5));
     EXPECT_EQ(silent.read_rest(), "");
     EXPECT_EQ(halfway.read_rest(), "");
     server.probe.await(server.probe.timed_out, 2);
     server.probe.await(server.probe.closed, 2);
 }
 
-TEST_F(tls, who_has_not_shaken_hands_counts_and_makes_room) {
+TEST_F(tls, a_connection_before_its_handshake_counts_and_can_be_evicted) {
     http_options o = options();
     o.connections_max = 1;
     running_server server(o);
@@ -205,11 +207,11 @@ TEST_F(tls, a_stop_does_not_wait_for_handshakes) {
     EXPECT_EQ(silent.read_rest(), "");
 }
 
-// Wherever it is cut, and whichever byte is another, the next client is answered.
+// After a cut at any byte, and after any altered byte, the next client gets a response.
 TEST_F(tls, a_handshake_and_a_request_may_be_cut_or_garbled_anywhere) {
     http_options o = options();
     o.connections_per_address_max = 100'000;
-    o.handshake_timeout = 500ms;  // of those that announce more than they send
+    o.handshake_timeout = 500ms;  // for clients that announce more than they send
     running_server server(o);
     ssl::context context = trusting();
     constexpr auto all = std::numeric_limits<std::size_t>::max();
@@ -222,8 +224,8 @@ TEST_F(tls, a_handshake_and_a_request_may_be_cut_or_garbled_anywhere) {
         for (std::size_t at = 1; at < size; ++at) {
             careless_client(server.endpoint(), context, at).ask(question);
         }
-        // Some bytes are nobody's concern; none may do more than end its own connection. What waits
-        // for more than there is, is cut there.
+        // Some altered bytes have no effect; none may do more than end its own connection. A
+        // handshake that waits for more bytes is closed by its timeout.
         for (std::size_t at = 0; at < size; at += 3) {
             careless_client(server.endpoint(), context, size, at).ask(question);
         }
@@ -233,7 +235,7 @@ TEST_F(tls, a_handshake_and_a_request_may_be_cut_or_garbled_anywhere) {
     EXPECT_EQ(server.probe.failed, 0) << server.probe.last_failure;
 }
 
-TEST_F(tls, rubbish_ends_its_own_connection) {
+TEST_F(tls, invalid_data_ends_its_own_connection) {
     running_server server(options());
     for (const std::string_view text :
          {std::string_view("\0\0\0\0", 4), std::string_view("\x80\x2e\x01\x03\x01", 5),
@@ -250,7 +252,7 @@ TEST_F(tls, rubbish_ends_its_own_connection) {
     EXPECT_EQ(server.probe.failed, 0) << server.probe.last_failure;
 }
 
-TEST_F(tls, speaks_no_old_version_and_no_other_protocol) {
+TEST_F(tls, rejects_old_versions_and_other_protocols) {
     running_server server(options());
     const auto shake = [&](const auto& prepare) {
         ssl::context context = trusting();
@@ -282,7 +284,7 @@ TEST_F(tls, speaks_no_old_version_and_no_other_protocol) {
     EXPECT_EQ(shake(offer("\x02h2")), "refused");
 }
 
-TEST_F(tls, who_was_told_everything_knows_that_it_was_everything) {
+TEST_F(tls, the_end_of_a_response_is_authenticated) {
     running_server server(options());
     ssl::context context = trusting();
     asio::io_context io;
@@ -297,7 +299,7 @@ TEST_F(tls, who_was_told_everything_knows_that_it_was_everything) {
     EXPECT_EQ(end, asio::error::eof) << end.message();  // and not ssl::error::stream_truncated
 }
 
-TEST_F(tls, another_certificate_is_for_those_who_come_then) {
+TEST_F(tls, a_new_certificate_applies_to_new_connections) {
     running_server server(options());
     ssl::context trusts_first = trusting();
     blocking_http_client old(to(server, trusts_first));
@@ -310,7 +312,7 @@ TEST_F(tls, another_certificate_is_for_those_who_come_then) {
     EXPECT_TRUE(old.connected());
 }
 
-TEST_F(tls, carries_sockets) {
+TEST_F(tls, carries_web_sockets) {
     namespace websocket = boost::beast::websocket;
     running_server server(options());
     ssl::context context = trusting();
@@ -330,7 +332,7 @@ TEST_F(tls, carries_sockets) {
     server.probe.await(server.probe.closed, 1);
 }
 
-TEST_F(tls, a_socket_whose_client_takes_nothing_is_cut_off) {
+TEST_F(tls, a_web_socket_whose_client_does_not_read_is_cut_off) {
     namespace websocket = boost::beast::websocket;
     http_options o = options();
     o.write_timeout = 40ms;
@@ -358,7 +360,7 @@ std::vector<std::string> faults_of(const std::filesystem::path& certificate,
     return texts;
 }
 
-TEST_F(tls, says_what_is_wrong_with_each_file) {
+TEST_F(tls, reports_the_error_of_each_file) {
     const auto one = write_certificate(dir_.path(), "one");
     const auto two = write_certificate(dir_.path(), "two");
     EXPECT_THAT(faults_of(one.certificate, one.key), ::testing::IsEmpty());
@@ -370,13 +372,13 @@ TEST_F(tls, says_what_is_wrong_with_each_file) {
     EXPECT_THAT(faults_of(empty, one.key), ::testing::ElementsAre("certificate is empty"));
     EXPECT_THAT(faults_of(one.certificate, empty), ::testing::ElementsAre("key is empty"));
     EXPECT_THAT(faults_of(one.key, one.certificate),
-                ::testing::ElementsAre(StartsWith("certificate holds no certificate"),
-                                       StartsWith("key holds no key")));
+                ::testing::ElementsAre(StartsWith("certificate has no usable certificate"),
+                                       StartsWith("key has no private key")));
     EXPECT_THAT(faults_of(one.certificate, two.key),
-                ::testing::ElementsAre(StartsWith("key holds no key of the certificate")));
+                ::testing::ElementsAre(StartsWith("key has no private key of the certificate")));
 }
 
-TEST_F(tls, knows_until_when_a_certificate_holds) {
+TEST_F(tls, has_the_expiry_of_the_certificate) {
     const auto now = std::chrono::system_clock::now();
     EXPECT_GT(first_.expires, now + std::chrono::days(29));
     EXPECT_LT(first_.expires, now + std::chrono::days(31));

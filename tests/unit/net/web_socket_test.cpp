@@ -1,5 +1,4 @@
-// A connection that becomes a WebSocket: how it is asked for, what is said on it, and each way that
-// it ends.
+// A connection that becomes a WebSocket: the handshake, the messages, and each way to end it.
 
 #include "http_fixture.hpp"
 
@@ -38,7 +37,7 @@ class socket_client {
     websocket::stream<tcp::socket> ws_;
 };
 
-TEST(web_socket, says_what_it_has_to_say_and_why_it_ends) {
+TEST(web_socket, sends_its_messages_and_the_reason_of_its_end) {
     running_server s;
     socket_client client(s, "/talk?bye");
     ASSERT_FALSE(client.error) << client.error.message();
@@ -58,7 +57,7 @@ TEST(web_socket, says_what_it_has_to_say_and_why_it_ends) {
     EXPECT_TRUE(s.probe.last_finished.sent);
 }
 
-TEST(web_socket, that_a_sleeping_client_does_not_end_is_closed_all_the_same) {
+TEST(web_socket, one_that_a_sleeping_client_does_not_close_is_closed_anyway) {
     running_server s;
     socket_client client(s, "/talk?bye");
     EXPECT_EQ(client.read(), "hello");
@@ -73,7 +72,7 @@ TEST(web_socket, its_messages_are_binary_if_so_agreed) {
     EXPECT_TRUE(client.ws().got_binary());
 }
 
-TEST(web_socket, a_client_that_says_goodbye_is_answered) {
+TEST(web_socket, a_close_frame_of_the_client_gets_a_response) {
     running_server s;
     socket_client client(s, "/talk");
     EXPECT_EQ(client.read(), "hello");
@@ -82,7 +81,7 @@ TEST(web_socket, a_client_that_says_goodbye_is_answered) {
     s.probe.await(s.probe.closed, 1);
 }
 
-TEST(web_socket, a_client_that_goes_without_a_word_is_noticed) {
+TEST(web_socket, a_client_that_disconnects_without_a_close_frame_is_noticed) {
     running_server s;
     {
         socket_client client(s, "/talk");
@@ -91,7 +90,7 @@ TEST(web_socket, a_client_that_goes_without_a_word_is_noticed) {
     s.probe.await(s.probe.closed, 1);
 }
 
-TEST(web_socket, a_ping_is_answered_and_a_message_ends_it) {
+TEST(web_socket, a_ping_gets_a_pong_and_a_message_ends_it) {
     running_server s;
     socket_client client(s, "/talk");
     EXPECT_EQ(client.read(), "hello");
@@ -108,7 +107,7 @@ TEST(web_socket, a_ping_is_answered_and_a_message_ends_it) {
     s.probe.await(s.probe.closed, 1);
 }
 
-TEST(web_socket, what_is_no_frame_ends_it) {
+TEST(web_socket, an_invalid_frame_ends_it) {
     running_server s;
     std::optional<client> c(std::in_place, s.endpoint());
     c->send(
@@ -121,18 +120,18 @@ TEST(web_socket, what_is_no_frame_ends_it) {
     s.probe.await(s.probe.closed, 1);
 }
 
-TEST(web_socket, a_request_that_asks_for_none_is_told_so) {
+TEST(web_socket, a_request_without_an_upgrade_is_rejected) {
     running_server s;
     client c(s.endpoint());
     c.send("GET /talk HTTP/1.1\r\nHost: h\r\n\r\n");
     EXPECT_EQ(c.read_answer().status(), 426u);
-    // It has the words, but not the rest.
+    // The Upgrade fields without the other required ones.
     c.send("GET /talk HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
     EXPECT_EQ(c.read_answer().status(), 400u);
     s.probe.await(s.probe.closed, 1);
 }
 
-TEST(web_socket, comes_in_pieces_as_it_comes_whole) {
+TEST(web_socket, is_read_in_pieces_as_in_one) {
     running_server s;
     std::optional<client> c(std::in_place, s.endpoint());
     const std::string request =
@@ -151,7 +150,7 @@ TEST(web_socket, comes_in_pieces_as_it_comes_whole) {
     s.probe.await(s.probe.closed, 1);
 }
 
-TEST(web_socket, who_takes_nothing_is_cut_off) {
+TEST(web_socket, a_client_that_does_not_read_is_cut_off) {
     http_options o;
     o.write_timeout = 100ms;
     o.body_rate_min = 1u << 30;
@@ -173,7 +172,7 @@ TEST(web_socket, is_within_the_budget_of_bodies) {
     s.probe.await(s.probe.closed, 1);
 }
 
-// All that is to be sent is there until its client has taken it.
+// A message holds memory until its client has read it.
 TEST(web_socket, messages_that_wait_are_within_the_budget_too) {
     for (const std::size_t room : {std::size_t{1} << 20, std::size_t{2} << 20}) {
         http_options o;
@@ -187,7 +186,7 @@ TEST(web_socket, messages_that_wait_are_within_the_budget_too) {
     }
 }
 
-TEST(web_socket, drain_cuts_it_off_after_its_patience) {
+TEST(web_socket, drain_cuts_it_off_after_its_timeout) {
     running_server s;
     socket_client client(s, "/talk");
     EXPECT_EQ(client.read(), "hello");

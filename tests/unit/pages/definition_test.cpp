@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A program with one of each thing that a command line may have.
+// A program with one of each element that a command line may have.
 struct definition_test : ::testing::Test {
     CLI::App app{"A program.", "tool"};
     std::string text;
@@ -41,7 +41,7 @@ TEST_F(definition_test, has_every_command_with_its_options_and_arguments) {
     std::vector<std::string> names;
     for (const option& o : add_of(tool).options) names.push_back(o.name);
     EXPECT_THAT(names, ElementsAre("--kind", "--from", "--dry-run", "--first"))
-        << "a group's are the command's";
+        << "options of an option group belong to the command";
     names.clear();
     for (const option& o : add_of(tool).arguments) names.push_back(o.name);
     EXPECT_THAT(names, ElementsAre("NAME", "FILE"));
@@ -68,7 +68,7 @@ TEST_F(definition_test, a_page_has_all_of_it) {
     EXPECT_THAT(page, HasSubstr("How (\\fBnow\\fR, \\fBlater\\fR)."));
 }
 
-// What shells would take for their own.
+// Characters that shells would interpret.
 TEST_F(definition_test, helps_are_quoted) {
     EXPECT_THAT(zsh_completion(program()), HasSubstr("'add:Adds one\\: it'\\''s [new]'"));
     EXPECT_THAT(fish_completion(program()), HasSubstr("-d 'Adds one: it\\'s [new]'"));

@@ -32,7 +32,7 @@ class line_output_test : public ::testing::Test {
     int ends_[2]{};
 };
 
-TEST_F(line_output_test, lines_come_in_order) {
+TEST_F(line_output_test, lines_are_written_in_order) {
     std::string wanted;
     {
         line_output out(ends_[1], 1u << 20);
@@ -45,17 +45,16 @@ TEST_F(line_output_test, lines_come_in_order) {
     EXPECT_EQ(read_all(), wanted);
 }
 
-// Nobody reads: what does not fit into the pipe waits, then lines are left out, and nobody is held
-// up.
-TEST_F(line_output_test, whoever_reads_slowly_holds_nobody_up) {
+// Without a reader, lines that exceed the pipe are buffered, then dropped; put() never blocks.
+TEST_F(line_output_test, a_slow_reader_does_not_block_the_writer) {
     const std::string line(1000, 'x');
     std::string got;
     {
         line_output out(ends_[1], 100'000);
         int taken = 0, refused = 0;
         while (refused < 1000) (out.put(line, false) ? taken : refused)++;
-        EXPECT_LT(taken, 300) << "the pipe's, and what is bounded";
-        EXPECT_TRUE(out.put("important", true)) << "there is room left for it";
+        EXPECT_LT(taken, 300) << "limited by the pipe and the buffer";
+        EXPECT_TRUE(out.put("important", true)) << "there is space reserved for it";
         EXPECT_EQ(out.take_left_out(), 1000u);
         EXPECT_EQ(out.take_left_out(), 0u);
         std::thread reader([&] {
@@ -72,18 +71,18 @@ TEST_F(line_output_test, whoever_reads_slowly_holds_nobody_up) {
     EXPECT_TRUE(got.ends_with("important\n"));
 }
 
-TEST_F(line_output_test, what_is_important_is_bounded_too) {
+TEST_F(line_output_test, important_lines_are_limited_too) {
     const std::string line(1000, 'x');
     int refused = 0;
     line_output out(ends_[1], 100'000);
     for (int i = 0; i < 1000; ++i) refused += out.put(line, true) ? 0 : 1;
     EXPECT_GT(refused, 500);
-    // And who has gone is no reason to wait.
+    // drain() does not wait for a reader that has closed the pipe.
     ::close(std::exchange(ends_[0], -1));
     const auto begun = std::chrono::steady_clock::now();
     out.drain(10s);
     EXPECT_LT(std::chrono::steady_clock::now() - begun, 5s);
-    EXPECT_GE(out.take_left_out(), static_cast<std::uint64_t>(refused) + 10) << "they are lost";
+    EXPECT_GE(out.take_left_out(), static_cast<std::uint64_t>(refused) + 10) << "they are dropped";
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(log_line, strings_stay_json) {
     EXPECT_EQ(json_string("\x7f\xC2\x9B"), R"("\u007f\u009b")");
     EXPECT_EQ(json_string("h\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"),
               "\"h\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80\"");
-    // A lone continuation, a cut sequence, an overlong form, a surrogate.
+    // A lone continuation, a truncated sequence, an overlong form, a surrogate.
     const std::string bad = "\xEF\xBF\xBD";
     EXPECT_EQ(json_string("\x80"), "\"" + bad + "\"");
     EXPECT_EQ(json_string("\xE2\x82"), "\"" + bad + bad + "\"");

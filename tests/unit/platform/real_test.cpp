@@ -34,7 +34,7 @@ struct real_timer : testing::Test {
     }
 };
 
-TEST_F(real_timer, tells_that_the_span_passed) {
+TEST_F(real_timer, reports_that_the_span_has_passed) {
     const auto before = std::chrono::steady_clock::now();
     wait(20ms);
     run();
@@ -42,14 +42,14 @@ TEST_F(real_timer, tells_that_the_span_passed) {
     EXPECT_GE(std::chrono::steady_clock::now() - before, 20ms);
 }
 
-TEST_F(real_timer, a_cancel_ends_the_wait_under_way) {
+TEST_F(real_timer, a_cancel_ends_the_wait_in_progress) {
     wait(1h);
     asio::post(context, [&] { t->cancel(); });
     run();
     EXPECT_EQ(out, std::vector<bool>{false});
 }
 
-TEST_F(real_timer, a_cancel_between_two_waits_is_kept_for_the_next_and_used_up) {
+TEST_F(real_timer, a_cancel_between_two_waits_applies_to_the_next_one_only) {
     t->cancel();
     t->cancel();
     wait(1h);
@@ -59,11 +59,11 @@ TEST_F(real_timer, a_cancel_between_two_waits_is_kept_for_the_next_and_used_up) 
     EXPECT_EQ(out, (std::vector<bool>{false, true}));
 }
 
-// The span has passed and the waiter is queued to run, when the cancel comes: nothing is left to
-// abort, and still the cancel must not be lost.
+// The cancel comes when the span has passed and the waiter is queued to run: there is no wait to
+// abort, and the cancel must not be lost.
 TEST_F(real_timer, a_cancel_just_after_the_expiry_is_not_lost) {
     wait(0ms);
-    context.poll_one();  // the coroutine starts to wait
+    context.poll_one();  // the coroutine begins to wait
     asio::post(context, [&] {
         std::this_thread::sleep_for(2ms);
         t->cancel();
@@ -81,13 +81,13 @@ TEST(real_clock, is_the_systems_in_milliseconds) {
     EXPECT_LE(now, std::chrono::system_clock::now());
 }
 
-TEST(real_entropy, fills_the_whole_and_never_the_same_twice) {
+TEST(real_entropy, fills_the_whole_buffer_with_different_bytes) {
     const auto source = make_real_entropy();
     std::array<std::uint8_t, 4096> a{}, b{};
     source->fill(a);
     source->fill(b);
     EXPECT_NE(a, b);
-    // 4096 random bytes hold each value some 16 times; a tail left at zero would show.
+    // 4096 random bytes hold each value some 16 times; an unfilled tail of zeros would be detected.
     EXPECT_LT(std::count(a.begin(), a.end(), 0), 100);
     source->fill({});
 }

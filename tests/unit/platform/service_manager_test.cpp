@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::MatchesRegex;
 
-// A service manager's end: a datagram socket by a name, a leading @ of which stands for a null.
+// The socket of a service manager: a datagram socket by name; a leading @ stands for a null byte.
 class notify_socket {
   public:
     explicit notify_socket(const std::string& name)
@@ -33,7 +33,7 @@ class notify_socket {
     notify_socket(const notify_socket&) = delete;
     notify_socket& operator=(const notify_socket&) = delete;
 
-    // What has come; empty: nothing.
+    // The next message; empty if there is none.
     std::string next() {
         std::array<char, 256> text;
         const ssize_t size = ::recv(fd_, text.data(), text.size(), MSG_DONTWAIT);
@@ -57,7 +57,7 @@ struct service_manager_test : ::testing::Test {
     }
 };
 
-TEST_F(service_manager_test, is_told_one_state_a_datagram) {
+TEST_F(service_manager_test, receives_one_state_per_datagram) {
     notify_socket socket(name);
     const service_manager manager = opened();
     EXPECT_FALSE(manager.ready());
@@ -86,7 +86,7 @@ TEST_F(service_manager_test, without_one_nothing_happens) {
     EXPECT_EQ(manager.patience(), 0us);
 }
 
-TEST_F(service_manager_test, one_that_cannot_be_told_is_an_error) {
+TEST_F(service_manager_test, an_unreachable_one_is_an_error) {
     EXPECT_EQ(opened().ready(), std::errc::no_such_file_or_directory);
     variables["NOTIFY_SOCKET"] = "vsock:2:1234";
     EXPECT_EQ(opened().ready(), std::errc::address_family_not_supported);
@@ -102,13 +102,13 @@ TEST_F(service_manager_test, one_that_does_not_read_is_not_waited_for) {
     EXPECT_EQ(error, std::errc::resource_unavailable_try_again);
 }
 
-TEST_F(service_manager_test, says_how_often_it_wants_to_hear) {
+TEST_F(service_manager_test, sets_the_watchdog_interval) {
     variables["WATCHDOG_USEC"] = "60000000";
     EXPECT_EQ(opened().patience(), 60s);
     variables["WATCHDOG_PID"] = std::to_string(::getpid());
     EXPECT_EQ(opened().patience(), 60s);
     variables["WATCHDOG_PID"] = std::to_string(::getpid() + 1);
-    EXPECT_EQ(opened().patience(), 0s) << "of another process";
+    EXPECT_EQ(opened().patience(), 0s) << "the interval is for another process";
     variables.erase("WATCHDOG_PID");
     for (const char* const none : {"", "0", "-5", "5s"}) {
         variables["WATCHDOG_USEC"] = none;

@@ -1,4 +1,4 @@
-// Keys of rows: bytes that are ordered as their parts are, and that can be taken apart again.
+// Row keys: bytes that sort as their parts do, and that can be split into them again.
 
 #include <callsign/ports/table.hpp>
 
@@ -27,7 +27,7 @@ TEST(keys, are_ordered_as_their_integers_are) {
     }
 }
 
-TEST(keys, are_ordered_as_their_texts_are_whatever_follows) {
+TEST(keys, are_ordered_as_their_texts_are_whatever_comes_after) {
     const std::vector<std::string_view> texts{""sv,       "\0"sv, "\0\0"sv, "\0\1"sv,
                                               "\0\xFF"sv, "\1"sv, "a"sv,    "a\0"sv,
                                               "a\0b"sv,   "aa"sv, "b"sv,    "\xFF"sv};
@@ -48,7 +48,7 @@ TEST(keys, are_ordered_as_their_texts_are_whatever_follows) {
     }
 }
 
-TEST(keys, of_one_text_begin_no_other) {
+TEST(keys, of_one_text_are_no_prefix_of_others) {
     const row_key a = key_of_parts(std::tuple("a"sv)), ab = key_of_parts(std::tuple("a\0b"sv));
     EXPECT_FALSE(ab.starts_with(a));
 }

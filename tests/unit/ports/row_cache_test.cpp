@@ -1,4 +1,4 @@
-// What a writer remembers of committed rows.
+// The writer's cache of committed rows.
 
 #include <callsign/ports/store.hpp>
 #include <callsign/ports/tables/accounts.hpp>
@@ -58,10 +58,10 @@ TEST_F(remembered, is_what_was_committed_last) {
     cache_.committed(change(before, now));
     EXPECT_EQ(by_id(1), now);
     EXPECT_EQ(by_client(12), now);
-    EXPECT_FALSE(by_client(11)) << "a key that it had";
+    EXPECT_FALSE(by_client(11)) << "a former key of the row";
 }
 
-// Two rows that change their keys for each other's, in one commit.
+// Two rows exchange their keys in one commit.
 TEST_F(remembered, follows_keys_that_are_exchanged) {
     const auto a = device_of(1, 11), b = device_of(2, 12);
     const auto a2 = device_of(1, 12), b2 = device_of(2, 11);
@@ -74,7 +74,7 @@ TEST_F(remembered, follows_keys_that_are_exchanged) {
     EXPECT_EQ(by_id(2), b2);
 }
 
-TEST_F(remembered, is_bounded_and_keeps_what_is_asked_for) {
+TEST_F(remembered, is_limited_and_keeps_what_is_used) {
     const auto max = static_cast<int>(table<device>::remembered_max);
     for (int n = 1; n <= 4 * max; ++n) {
         cache_.of<device>().put(device_of(n, n));
@@ -87,8 +87,8 @@ TEST_F(remembered, is_bounded_and_keeps_what_is_asked_for) {
     EXPECT_GE(kept, max / 2);
 }
 
-// It was in the older half, and has moved to the younger: both are to be rid of it.
-TEST_F(remembered, is_forgotten_in_both_halves) {
+// The row was in the older half and has moved to the younger; it must be removed from both.
+TEST_F(remembered, is_removed_from_both_halves) {
     const auto half = static_cast<int>(table<device>::remembered_max) / 2;
     const auto one = device_of(1, 1);
     cache_.of<device>().put(one);

@@ -1,4 +1,4 @@
-// A scan over pages, however many they are.
+// A scan over any number of pages.
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/unit_of_work.hpp>
@@ -10,7 +10,7 @@
 namespace callsign {
 namespace {
 
-// So many accounts, of which each fills a page.
+// A given number of accounts, each of which fills a page.
 class large_rows final : public row_reader {
   public:
     explicit large_rows(std::int64_t rows) : rows_(rows) {}
@@ -29,7 +29,7 @@ class large_rows final : public row_reader {
     std::int64_t rows_;
 };
 
-TEST(scan, asks_for_more_with_each_page_up_to_a_bound) {
+TEST(scan, page_size_grows_up_to_a_limit) {
     constexpr std::int64_t rows = 200;
     large_rows all(rows);
     std::int64_t seen = 0;
@@ -46,7 +46,7 @@ TEST(scan, asks_for_more_with_each_page_up_to_a_bound) {
     }
 }
 
-TEST(scan, asks_at_first_for_as_many_as_are_expected) {
+TEST(scan, the_first_page_has_the_expected_number_of_rows) {
     const auto first_of = [](std::int64_t expected, std::int64_t limit) {
         large_rows all(10);
         const auto rows = range_of<accounts_by_id>().expect(expected).limit(limit);
@@ -54,7 +54,7 @@ TEST(scan, asks_at_first_for_as_many_as_are_expected) {
         return all.limits.front();
     };
     EXPECT_EQ(first_of(100, 1000), 100);
-    EXPECT_EQ(first_of(100, 7), 7) << "no more are wanted";
+    EXPECT_EQ(first_of(100, 7), 7) << "only 7 rows are wanted";
     EXPECT_EQ(first_of(0, 1000), 1);
     EXPECT_EQ(first_of(100'000, 1'000'000), std::int64_t{page_rows_max});
 }

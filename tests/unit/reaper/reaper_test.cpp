@@ -1,5 +1,5 @@
-// When the reaper looks, and what a sweep reports. What a sweep does to slots is the rules' and is
-// tested with them (tests/contract); that it may stop anywhere is tests/property's.
+// When the reaper sweeps, and what a sweep reports. The effect of a sweep on slots belongs to the
+// rules and is tested with them (tests/contract); tests/property interrupts sweeps at any point.
 
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
@@ -35,7 +35,7 @@ struct counting_probe final : reaper_probe {
 
 class reaper_test : public ::testing::Test {
   protected:
-    // Slots whose clients were lost between the phases.
+    // Slots whose clients disconnected between the two phases.
     void lose_clients(int count) {
         house first({.disk = &disk_, .clock = &clock_, .entropy = &entropy_});
         const auto account = first.make_account("home", "TASK").id;
@@ -70,7 +70,7 @@ struct throwing_probe final : reaper_probe {
     bool throws = true;
 };
 
-TEST_F(reaper_test, a_sweep_that_threw_keeps_no_other_waiting) {
+TEST_F(reaper_test, a_sweep_that_threw_does_not_block_the_next) {
     throwing_probe probe;
     auto given = options({.interval = 1h}, false);
     given.sweeps = &probe;
@@ -79,11 +79,11 @@ TEST_F(reaper_test, a_sweep_that_threw_keeps_no_other_waiting) {
     EXPECT_TRUE(h.run(h.reaper().sweep_once()));
 }
 
-TEST_F(reaper_test, removes_deleted_accounts_when_their_grace_is_over) {
+TEST_F(reaper_test, removes_deleted_accounts_after_the_grace_period) {
     house h(options({.interval = 1h, .account_grace = 24h}, true));
     const account_id gone[] = {h.make_account("gone", "OLD").id, h.make_account("too", "OLD").id};
     for (const account_id id : gone) ASSERT_TRUE(h.run(h.engine().submit(delete_account{id})));
-    // All of them go with one sweep.
+    // One sweep removes all of them.
     const auto is_there = [&] {
         auto question = [&](read_tx& tx) {
             return std::ranges::any_of(
@@ -98,7 +98,7 @@ TEST_F(reaper_test, removes_deleted_accounts_when_their_grace_is_over) {
     EXPECT_EQ(probe_.failures, 0);
 }
 
-// Each task is as much as a step is for.
+// One task is as large as the work of a step.
 TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
     std::vector<account_id> accounts;
     {
@@ -131,7 +131,7 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
     h.settle();
     EXPECT_EQ(numbered(accounts[0]), 3);
     EXPECT_EQ(numbered(accounts[1]), 0);
-    // Not only at the next interval.
+    // The sweep runs at once, not at the next interval.
     ASSERT_TRUE(h.run(h.engine().submit(resume_series{account_ref{accounts[1]}, "SYN"})));
     h.settle();
     EXPECT_EQ(numbered(accounts[1]), 3);
@@ -139,7 +139,7 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
     EXPECT_EQ(probe_.failures, 0);
 }
 
-// One that fails is taken up by the next sweep.
+// The next sweep retries a failed one.
 TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
     house h(options({.interval = 30s}, true));
     std::vector<account_id> accounts;
@@ -185,7 +185,7 @@ TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
     EXPECT_EQ(faulty_.logs_cleared(), 1);
 }
 
-TEST_F(reaper_test, what_fails_in_one_part_stands_in_the_way_of_no_other) {
+TEST_F(reaper_test, a_failure_in_one_part_does_not_block_the_others) {
     house h(options({.interval = 30s, .account_grace = 1h}, true));
     const auto id = h.make_account("a", "SYN").id;
     ASSERT_TRUE(h.run(h.engine().submit(delete_account{account_ref{id}})));
@@ -196,7 +196,7 @@ TEST_F(reaper_test, what_fails_in_one_part_stands_in_the_way_of_no_other) {
     EXPECT_EQ(faulty_.logs_cleared(), 1);
 }
 
-TEST_F(reaper_test, looks_at_once_and_then_at_each_interval) {
+TEST_F(reaper_test, sweeps_at_once_and_then_at_each_interval) {
     house h(options({.interval = 30s}, true));
     h.settle();
     EXPECT_EQ(probe_.sweeps.size(), 1u);
@@ -207,7 +207,7 @@ TEST_F(reaper_test, looks_at_once_and_then_at_each_interval) {
     EXPECT_EQ(h.reaper().status().sweeps, 4);
 }
 
-TEST_F(reaper_test, fails_what_the_window_has_passed_over_and_says_so) {
+TEST_F(reaper_test, fails_slots_older_than_the_window_and_reports_them) {
     lose_clients(5);
     house h(options({.interval = 1min, .window = 10min, .batch = 2}, true));
     h.advance(9min);
@@ -220,7 +220,7 @@ TEST_F(reaper_test, fails_what_the_window_has_passed_over_and_says_so) {
     EXPECT_EQ(failed, 5);
 }
 
-TEST_F(reaper_test, forgets_what_retention_has_passed_over) {
+TEST_F(reaper_test, deletes_slots_older_than_the_retention) {
     lose_clients(3);
     house h(options({.interval = 1min, .window = 2min, .retention = 1h, .batch = 2}, true));
     h.advance(30min);
@@ -229,7 +229,7 @@ TEST_F(reaper_test, forgets_what_retention_has_passed_over) {
     EXPECT_EQ(disk_.totals()->slots.failed, 0);
 }
 
-TEST_F(reaper_test, a_reload_is_in_force_at_once) {
+TEST_F(reaper_test, a_reload_applies_at_once) {
     lose_clients(1);
     house h(options({.interval = 24h, .window = 10h}, true));
     h.advance(5min);
@@ -240,7 +240,7 @@ TEST_F(reaper_test, a_reload_is_in_force_at_once) {
     EXPECT_EQ(h.reaper().status().options.window, milliseconds{1min});
 }
 
-TEST_F(reaper_test, says_when_the_wall_clock_is_behind_the_store) {
+TEST_F(reaper_test, reports_when_the_wall_clock_is_behind_the_store) {
     house h(options({.interval = 1min}, true));
     h.make_account("home", "TASK");
     h.advance(1min);
@@ -252,8 +252,8 @@ TEST_F(reaper_test, says_when_the_wall_clock_is_behind_the_store) {
     EXPECT_EQ(h.reaper().status().clock_behind, 1h);
 }
 
-// In the wrong year or back in the right one: a slot fails once it has been there for the window.
-TEST_F(reaper_test, a_wall_clock_that_is_set_neither_hurries_nor_holds_up_the_window) {
+// The wall clock goes to a wrong year and back: a slot fails once the window has elapsed.
+TEST_F(reaper_test, a_step_of_the_wall_clock_neither_shortens_nor_extends_the_window) {
     house h(options({.interval = 1min, .window = 10min}, true));
     const auto account = h.make_account("home", "TASK").id;
     const auto lose_client = [&](const char* key) {
@@ -275,7 +275,7 @@ TEST_F(reaper_test, a_wall_clock_that_is_set_neither_hurries_nor_holds_up_the_wi
     EXPECT_EQ(disk_.totals()->slots.failed, 3);
 }
 
-TEST_F(reaper_test, a_start_in_the_wrong_year_forgets_no_receipt) {
+TEST_F(reaper_test, a_start_in_the_wrong_year_deletes_no_receipt) {
     lose_clients(3);
     {
         house h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
@@ -312,7 +312,7 @@ TEST_F(reaper_test, sweeps_do_not_overlap) {
     EXPECT_EQ(scanned, (std::vector<std::int64_t>{20, 0, 0}));
 }
 
-// Answers nothing.
+// Never responds.
 class silent_sink final : public task_sink {
   public:
     explicit silent_sink(virtual_clock& clock) : clock_(clock) {}
@@ -338,7 +338,7 @@ class silent_sink final : public task_sink {
     virtual_clock& clock_;
 };
 
-TEST_F(reaper_test, other_servers_are_asked_together_and_forgetting_does_not_wait_for_them) {
+TEST_F(reaper_test, remote_servers_are_queried_concurrently_and_do_not_delay_deletions) {
     lose_clients(3);
     auto with = options({.window = 1min, .retention = 1h}, false);
     with.engine.request_deadline = 10s;
@@ -370,7 +370,7 @@ TEST_F(reaper_test, other_servers_are_asked_together_and_forgetting_does_not_wai
     EXPECT_EQ(disk_.totals()->slots.pending, accounts);
 }
 
-TEST_F(reaper_test, a_sweep_the_store_refuses_is_reported_and_tried_again) {
+TEST_F(reaper_test, a_sweep_that_the_store_rejects_is_reported_and_retried) {
     lose_clients(1);
     house h(options({.interval = 1min, .window = 1min}, true));
     h.settle();

@@ -1,5 +1,5 @@
-// The window that the reaper chooses: what it sees of retries, what it asks for, and that a restart
-// forgets nothing. How a window is chosen is tested with the domain.
+// The window that the reaper chooses: the retries that it observes, the queries it makes, and that
+// a restart loses nothing. The choice of a window is tested with the domain.
 
 #include "support/faulty_store.hpp"
 #include "support/house.hpp"
@@ -51,17 +51,17 @@ class windows : public ::testing::Test {
     reserve request(const std::string& key, std::size_t who = 0) const {
         return {accounts_[who], key, sha256("x"), {}, "", {{"description", "x"}}};
     }
-    // Done, or done again.
+    // Creates the task, or retries.
     create_answer create(const std::string& key, std::size_t who = 0) {
         auto made = house_->run(house_->engine().create(request(key, who)));
         EXPECT_TRUE(made);
         return *made;
     }
-    // Its client is lost between the two phases.
+    // The client disconnects between the two phases.
     void lose(const std::string& key, std::size_t who = 0) {
         ASSERT_TRUE(house_->run(house_->engine().submit(request(key, who))));
     }
-    // So many creations whose answers are lost; the clients ask again after that.
+    // A number of creations whose responses are lost; the clients retry after `after`.
     void retry(int count, milliseconds after, std::size_t who = 0) {
         const std::string name = "r" + std::to_string(++rounds_) + "-";
         for (int n = 0; n < count; ++n) create(name + std::to_string(n), who);
@@ -81,7 +81,7 @@ class windows : public ::testing::Test {
     int rounds_ = 0;
 };
 
-TEST_F(windows, is_ten_minutes_until_there_are_retries_enough) {
+TEST_F(windows, is_ten_minutes_until_there_are_enough_retries) {
     EXPECT_EQ(window(), 10min);
     EXPECT_EQ(here().choice.reason, window_reason::few_samples);
     retry(99, 41s);
@@ -99,7 +99,8 @@ TEST_F(windows, follows_retries_down_in_steps_and_up_at_once) {
     house_->advance(31min);
     EXPECT_EQ(window(), 5min);
     house_->advance(3h);
-    // 45 s is the bucket's upper edge, and half of 150 s is next to what it wants.
+    // 45 s is the upper edge of the bucket; half of 150 s is within hysteresis of the wanted
+    // window.
     EXPECT_EQ(here().choice.wanted, 68s);
     const milliseconds derived = window();
     EXPECT_EQ(derived, 75s);
@@ -116,7 +117,7 @@ TEST_F(windows, follows_retries_down_in_steps_and_up_at_once) {
     EXPECT_EQ(probe_.changes.back().now.choice.window, window());
 }
 
-// Slots outlive the window, so what comes too late is seen, and lengthens it.
+// Slots outlive the window, so late retries are seen, and lengthen it.
 TEST_F(windows, late_retries_are_counted) {
     retry(150, 5s);
     house_->advance(5h);
@@ -134,7 +135,7 @@ TEST_F(windows, late_retries_are_counted) {
     for (const auto& other : here().others) {
         EXPECT_NEAR(other.would_have.failed, other.window <= 1min ? 8 : 0, 0.01);
     }
-    // What the quantiles are of, and what a window as long as each bucket would have done.
+    // The retries behind the quantiles, and the outcome with the window of each bucket.
     double retries = 0;
     milliseconds before{0};
     for (const auto& [count, up_to] : here().retries) {
@@ -148,7 +149,7 @@ TEST_F(windows, late_retries_are_counted) {
     EXPECT_NEAR(retries, 100, 0.01) << "one account counts for no more than samples_min";
 }
 
-TEST_F(windows, a_slot_counts_once_however_often_its_client_asks) {
+TEST_F(windows, a_slot_counts_once_regardless_of_the_number_of_retries) {
     create("k");
     for (int n = 0; n < 1000; ++n) create("k");
     house_->advance(24h);
@@ -161,7 +162,7 @@ TEST_F(windows, a_slot_counts_once_however_often_its_client_asks) {
     EXPECT_NEAR(here().late, 1, 0.1);
 }
 
-// A client that could not be served tells something new each time its slot is twice as old.
+// A retry that failed is a new sample each time the age of its slot has doubled.
 TEST_F(windows, a_slot_that_stays_pending_counts_again_at_twice_its_age) {
     lose("k");
     for (const milliseconds wait : {10s, 1s, 1s, 10s, 1s, 30s}) {
@@ -172,12 +173,13 @@ TEST_F(windows, a_slot_that_stays_pending_counts_again_at_twice_its_age) {
     }
     EXPECT_NEAR(here().samples, 3, 0.01);  // at 10, 22 and 53 seconds
     house_->advance(1h);
-    create("k");  // and when it is too late
+    create("k");  // the late retry also counts
     EXPECT_NEAR(here().samples, 4, 0.1);
 }
 
-// Who waits for another request with the key is answered with it: nothing could have failed.
-TEST_F(windows, who_waits_beside_another_request_does_not_count) {
+// A request that waits for a concurrent one with its key gets the same response: no slot was at
+// risk.
+TEST_F(windows, a_duplicate_of_a_running_request_does_not_count) {
     for (int n = 0; n < 5; ++n) {
         boost::asio::co_spawn(house_->io(), house_->engine().create(request("k")),
                               [](std::exception_ptr, const result<create_answer>&) {});
@@ -186,7 +188,7 @@ TEST_F(windows, who_waits_beside_another_request_does_not_count) {
     EXPECT_EQ(here().samples, 0);
 }
 
-// One that asks all the time, and two that do as usual.
+// One account that retries constantly, and two with usual retries.
 TEST_F(windows, one_account_does_not_choose_for_all) {
     retry(120, 40s, 1);
     retry(120, 40s, 2);
@@ -198,7 +200,7 @@ TEST_F(windows, one_account_does_not_choose_for_all) {
     EXPECT_NEAR(here().choice.inputs.samples, 300, 20);
 }
 
-TEST_F(windows, a_restart_forgets_nothing) {
+TEST_F(windows, a_restart_loses_nothing) {
     retry(150, 41s);
     house_->advance(5h);
     retry(5, 30min);
@@ -212,13 +214,13 @@ TEST_F(windows, a_restart_forgets_nothing) {
     EXPECT_EQ(window(), before.choice.window);
     EXPECT_EQ(here().p99, before.p99);
     EXPECT_NEAR(here().samples, before.samples, 0.1);
-    // And it is not news.
+    // The restored window is not reported as a change.
     EXPECT_EQ(here().changes, 0);
     house_->advance(50min);
     EXPECT_EQ(window(), before.choice.window);
 }
 
-TEST_F(windows, what_is_seen_before_the_first_sweep_is_added) {
+TEST_F(windows, retries_before_the_first_sweep_are_added) {
     retry(60, 1s);
     house_->advance(1min);
     faulty_.refuse_reads(store_failure::kind::refused);
@@ -231,8 +233,8 @@ TEST_F(windows, what_is_seen_before_the_first_sweep_is_added) {
     EXPECT_NEAR(here().samples, 120, 0.1);
 }
 
-// With the fallback alone it could fail what the window that was chosen would not.
-TEST_F(windows, nothing_is_failed_before_what_was_kept_is_read) {
+// The fallback alone could fail slots that the chosen window would not.
+TEST_F(windows, no_slot_fails_before_the_stored_record_is_read) {
     retry(150, 1h);
     house_->advance(31s);
     ASSERT_GE(window(), 90min);
@@ -250,12 +252,12 @@ TEST_F(windows, nothing_is_failed_before_what_was_kept_is_read) {
     EXPECT_EQ(disk_->totals()->slots.failed, 1);
 }
 
-TEST_F(windows, what_was_kept_and_is_damaged_is_begun_anew) {
+TEST_F(windows, a_corrupt_record_is_replaced) {
     retry(150, 41s);
     house_->advance(5h);
     faulty_.refuse_reads(store_failure::kind::damaged);
     start();
-    EXPECT_EQ(probe_.failures, 1);  // it goes on as far as what else it reads, purged tasks
+    EXPECT_EQ(probe_.failures, 1);  // the sweep then fails at its next read, of purged tasks
     EXPECT_EQ(window(), 10min);
     faulty_.refuse_reads({});
     retry(20, 1s);
@@ -265,7 +267,7 @@ TEST_F(windows, what_was_kept_and_is_damaged_is_begun_anew) {
     EXPECT_NEAR(here().samples, 20, 0.01);
 }
 
-TEST_F(windows, what_cannot_be_kept_is_kept_another_time) {
+TEST_F(windows, a_record_that_cannot_be_stored_is_stored_later) {
     retry(150, 41s);
     faulty_.arm(fault_point::before_any_commit, fault_kind::refuse);
     house_->advance(5min);
@@ -273,7 +275,7 @@ TEST_F(windows, what_cannot_be_kept_is_kept_another_time) {
     EXPECT_NEAR(here().samples, 150, 0.1);
 }
 
-TEST_F(windows, a_reload_sets_it_and_gives_it_back) {
+TEST_F(windows, a_reload_sets_and_resets_it) {
     retry(150, 41s);
     house_->advance(5h);
     const milliseconds derived = window();
@@ -293,8 +295,8 @@ TEST_F(windows, a_reload_sets_it_and_gives_it_back) {
     EXPECT_EQ(probe_.changes[2].from, derived);
 }
 
-// A wall clock in the wrong year makes no retry seem older, and no sample.
-TEST_F(windows, a_wrong_reading_of_the_clock_moves_nothing) {
+// A wall clock in the wrong year makes neither a retry nor a sample older.
+TEST_F(windows, a_wrong_wall_clock_changes_nothing) {
     retry(150, 41s);
     for (int n = 0; n < 20; ++n) create("k" + std::to_string(n));
     clock_.step_wall(24h * 3650);
@@ -306,7 +308,7 @@ TEST_F(windows, a_wrong_reading_of_the_clock_moves_nothing) {
     EXPECT_LE(*here().p99, 45s);
 }
 
-// Nothing was seen: nothing is written, so an idle server's disk rests.
+// Without retries nothing is written, so an idle server does not use its disk.
 TEST_F(windows, an_idle_server_writes_nothing) {
     house_->advance(1min);
     const auto before = retry_records::find(*disk_->begin_read(), account_class::here);
@@ -316,7 +318,7 @@ TEST_F(windows, an_idle_server_writes_nothing) {
     const auto kept = *retry_records::find(*disk_->begin_read(), account_class::here);
     house_->advance(30min);
     EXPECT_EQ(*retry_records::find(*disk_->begin_read(), account_class::here), kept);
-    // But for the time that goes by, now and then.
+    // The elapsed time is stored occasionally.
     house_->advance(2h);
     EXPECT_NE(*retry_records::find(*disk_->begin_read(), account_class::here), kept);
     EXPECT_FALSE(retry_records::find(*disk_->begin_read(), account_class::elsewhere));

@@ -1,4 +1,4 @@
-// Accounts that are renamed, closed, had back, and removed for good.
+// Accounts that are renamed, disabled, deleted, restored, and removed.
 
 #include "unit/rules/fixture.hpp"
 
@@ -17,7 +17,7 @@ class account_states : public managed_account {
   protected:
     account edit(edit_account c) { return std::get<account>(run(c)); }
     account_state state() { return accounts::find(*store_->begin_read(), account_)->state; }
-    // As the reaper does it; how many accounts went.
+    // Runs the reaper's command; returns the number of accounts removed.
     std::int64_t remove_all() {
         remove_deleted c{grace, 10};
         std::int64_t removed = 0;
@@ -34,7 +34,7 @@ class account_states : public managed_account {
     }
 };
 
-TEST_F(account_states, an_account_has_another_name) {
+TEST_F(account_states, an_account_can_be_renamed) {
     const auto other = make("other");
     EXPECT_TRUE(std::holds_alternative<name_taken>(run(edit_account{"board", "other"})));
     told_.clear();
@@ -47,7 +47,7 @@ TEST_F(account_states, an_account_has_another_name) {
     EXPECT_EQ(accounts::find(*store_->begin_read(), other)->name, "other");
 }
 
-TEST_F(account_states, nobody_gets_in_until_it_is_open_again) {
+TEST_F(account_states, a_disabled_account_gives_no_access) {
     run(create_token{account_ref{account_}, "t", token_scope::read, sha256("a")});
     const auto seen_by = [&] {
         const auto tx = store_->begin_read();
@@ -66,13 +66,14 @@ TEST_F(account_states, nobody_gets_in_until_it_is_open_again) {
     EXPECT_EQ(seen_by(), account_state::active);
 }
 
-TEST_F(account_states, a_deleted_one_can_be_had_back_until_its_grace_is_over) {
+TEST_F(account_states, a_deleted_one_can_be_restored_in_its_grace_period) {
     send({create(uuid_of(1))});
     const auto gone = std::get<account>(run(delete_account{account_}));
     EXPECT_EQ(gone.state, account_state::deleted);
     const auto again = std::get<account>(run(delete_account{account_}));
-    EXPECT_EQ(again.deleted_at, gone.deleted_at) << "the first instant holds";
-    EXPECT_EQ(edit({account_, {}, true}).state, account_state::deleted) << "it is closed already";
+    EXPECT_EQ(again.deleted_at, gone.deleted_at) << "the first instant stays";
+    EXPECT_EQ(edit({account_, {}, true}).state, account_state::deleted)
+        << "a deleted account stays deleted";
     now_ += grace - milliseconds{100};
     EXPECT_EQ(remove_all(), 0);
     const auto back = edit({account_, {}, false});
@@ -83,7 +84,7 @@ TEST_F(account_states, a_deleted_one_can_be_had_back_until_its_grace_is_over) {
     EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
 }
 
-TEST_F(account_states, it_goes_with_all_it_had_and_its_name_is_free) {
+TEST_F(account_states, it_is_removed_with_all_its_data_and_its_name_is_free) {
     const auto other = make("other");
     import(other, 50, 3);
     send({create(uuid_of(1)), create(uuid_of(2))});
@@ -107,13 +108,13 @@ TEST_F(account_states, it_waits_for_its_slots) {
     run(delete_account{account_});
     now_ += 2 * grace;
     EXPECT_EQ(remove_all(), 0);
-    EXPECT_EQ(state(), account_state::deleted) << "it can still be had back";
+    EXPECT_EQ(state(), account_state::deleted) << "it can still be restored";
     run(forget_settled{slot_id{}, 100, grace, grace});
     EXPECT_EQ(remove_all(), 1);
 }
 
-// Nobody is told of it any more, and its name is given to others: so nothing may name it.
-TEST_F(account_states, one_that_goes_is_nobodys) {
+// It is no longer reported, and its name can be reused: so no response may name it.
+TEST_F(account_states, an_account_being_removed_is_not_found) {
     run(delete_account{account_});
     now_ += 2 * grace;
     write([&](write_tx& tx) {
@@ -126,10 +127,10 @@ TEST_F(account_states, one_that_goes_is_nobodys) {
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(delete_account{account_})));
     EXPECT_TRUE(std::holds_alternative<no_such_account>(
         run(create_token{account_ref{account_}, "t", token_scope::read, sha256("a")})));
-    EXPECT_EQ(remove_all(), 1) << "what was interrupted is gone on with";
+    EXPECT_EQ(remove_all(), 1) << "an interrupted removal is resumed";
 }
 
-TEST_F(account_states, several_go_in_the_order_of_their_deletion) {
+TEST_F(account_states, several_are_removed_in_the_order_of_their_deletion) {
     const auto early = make("early");
     run(delete_account{early});
     now_ += grace;

@@ -1,4 +1,4 @@
-// Accounts, tokens, series and devices: what caches hold is told when it changes.
+// Accounts, tokens, series and devices: a change of cached rows has an event.
 
 #include "unit/rules/fixture.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using aggregates = rules_test;
 
-TEST_F(aggregates, what_caches_hold_is_told_when_it_changes) {
+TEST_F(aggregates, changes_of_cached_rows_have_events) {
     const auto id = make("a");
     EXPECT_TRUE(was_told<events::account_created>());
     const auto made = std::get<device>(run(create_device{id, "laptop", uuid_of(901), "sealed"}));
@@ -23,7 +23,7 @@ TEST_F(aggregates, what_caches_hold_is_told_when_it_changes) {
     told_.clear();
     run(revoke_token{given.id, id});
     run(revoke_device{id, made.id});
-    EXPECT_TRUE(told_.empty()) << "a second time changes nothing";
+    EXPECT_TRUE(told_.empty()) << "repeating it changes nothing";
     run(register_client{uuid_of(902)});
     ASSERT_EQ(told_.size(), 1u);
     EXPECT_EQ(std::get<events::account_created>(told_[0]).client_id, uuid_of(902));

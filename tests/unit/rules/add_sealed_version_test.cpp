@@ -1,4 +1,5 @@
-// The chain of an opaque account: only its head is built on, and only a newer snapshot is kept.
+// The chain of an opaque account: versions are added to its head only, and only a newer snapshot is
+// stored.
 
 #include "unit/rules/fixture.hpp"
 
@@ -24,7 +25,7 @@ class sealed_chain : public rules_test {
     const account_id account = make("vault", client);
 };
 
-TEST_F(sealed_chain, takes_any_first_parent_and_then_its_head_alone) {
+TEST_F(sealed_chain, accepts_any_first_parent_and_then_its_head_only) {
     const uuid first = added(uuid_of(77));
     const uuid second = added(first);
     for (const uuid& parent : {uuid{}, first, uuid_of(77), uuid_of(5)}) {
@@ -33,7 +34,7 @@ TEST_F(sealed_chain, takes_any_first_parent_and_then_its_head_alone) {
     EXPECT_EQ(accounts::head_of(*store_->begin_read(), account).seq, 2);
 }
 
-TEST_F(sealed_chain, opens_for_unknown_clients_where_they_may_register) {
+TEST_F(sealed_chain, registers_unknown_clients_where_allowed) {
     add_sealed_version c{uuid_of(901), {}, "s", false, {}};
     EXPECT_TRUE(std::holds_alternative<no_such_client>(run(c)));
     c.may_register = true;
@@ -43,7 +44,7 @@ TEST_F(sealed_chain, opens_for_unknown_clients_where_they_may_register) {
     EXPECT_EQ(run(register_client{uuid_of(901)}).head.seq, 1);
 }
 
-TEST_F(sealed_chain, is_not_there_any_more_once_the_account_is_managed) {
+TEST_F(sealed_chain, does_not_exist_once_the_account_is_managed) {
     const auto managed = make("board");
     run(create_device{managed, "laptop", uuid_of(902), "sealed"});
     const add_sealed_version c{uuid_of(902), {}, "s", true, {}};
@@ -52,14 +53,14 @@ TEST_F(sealed_chain, is_not_there_any_more_once_the_account_is_managed) {
     EXPECT_TRUE(std::holds_alternative<account_changed>(run(d)));
 }
 
-TEST_F(sealed_chain, keeps_a_snapshot_that_is_newer_and_near_its_head) {
-    EXPECT_FALSE(is_kept(uuid_of(1))) << "of no version";
+TEST_F(sealed_chain, stores_a_snapshot_that_is_newer_and_near_its_head) {
+    EXPECT_FALSE(is_kept(uuid_of(1))) << "its version does not exist";
     std::vector<uuid> all{uuid{}};
     for (int n = 0; n < 7; ++n) all.push_back(added(all.back()));
     EXPECT_FALSE(is_kept(all[7 - add_sealed_snapshot::versions_back_max - 1]));
     EXPECT_TRUE(is_kept(all[7 - add_sealed_snapshot::versions_back_max]));
     EXPECT_TRUE(is_kept(all[5]));
-    EXPECT_FALSE(is_kept(all[5])) << "it is there";
+    EXPECT_FALSE(is_kept(all[5])) << "it exists already";
     EXPECT_FALSE(is_kept(all[4])) << "it is older";
     EXPECT_FALSE(is_kept(uuid{}));
     EXPECT_TRUE(is_kept(all[7]));
@@ -67,8 +68,8 @@ TEST_F(sealed_chain, keeps_a_snapshot_that_is_newer_and_near_its_head) {
     EXPECT_TRUE(std::holds_alternative<no_such_client>(run(unknown)));
 }
 
-// The age is counted from when the snapshot was taken, in versions and in time.
-TEST_F(sealed_chain, says_how_old_its_snapshot_is) {
+// The age counts from the instant of the snapshot, in versions and in time.
+TEST_F(sealed_chain, reports_the_age_of_its_snapshot) {
     const uuid first = added(uuid{});
     EXPECT_TRUE(is_kept(first));
     const time_point taken = now_;

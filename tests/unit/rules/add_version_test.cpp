@@ -1,4 +1,4 @@
-// What a device sends: stale versions, the way back to the chain, refusals, and steps.
+// Versions from devices: stale versions, rebases, rejections, and steps.
 
 #include "unit/rules/fixture.hpp"
 
@@ -13,7 +13,7 @@ using sent_versions = managed_account;
 
 // ---- stale versions ----
 
-TEST_F(sent_versions, a_late_version_is_transformed_and_its_device_led_back) {
+TEST_F(sent_versions, a_stale_version_is_transformed_and_its_device_rebased) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "old")});
     const uuid common = head().version;
     send({update(uuid_of(1), "p", "early", t0 + milliseconds{1}),
@@ -23,17 +23,17 @@ TEST_F(sent_versions, a_late_version_is_transformed_and_its_device_led_back) {
     EXPECT_TRUE(late.stale);
     EXPECT_EQ(attribute(uuid_of(1), "p"), "later");
     EXPECT_EQ(attribute(uuid_of(1), "q"), "by laptop");
-    // The phone has p already; what it lacks is q.
+    // The phone has p already; it lacks q.
     const auto back = std::get<find_child::next_version>(child_of(late.version));
     EXPECT_EQ(back.id, head().version);
     EXPECT_EQ(back.operations, (operations{update(uuid_of(1), "q", "by laptop")}));
     EXPECT_TRUE(std::holds_alternative<up_to_date>(child_of(back.id)));
-    // On the chain there is only what it said.
+    // The chain contains only the device's own operation.
     EXPECT_EQ(chain().back().operations,
               (operations{update(uuid_of(1), "p", "later", t0 + milliseconds{2})}));
 }
 
-TEST_F(sent_versions, a_version_on_a_fork_version_is_late_too) {
+TEST_F(sent_versions, a_version_on_a_fork_version_is_stale_too) {
     const auto first = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(1))}));
     const auto side = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))}));
     EXPECT_FALSE(first.stale);
@@ -48,15 +48,15 @@ TEST_F(sent_versions, a_version_on_a_fork_version_is_late_too) {
     EXPECT_EQ(own.at(uuid_of(2)).at("key"), "SYN-2");
 }
 
-// What lost against the device once is not asked again.
-TEST_F(sent_versions, what_was_dropped_on_a_fork_version_meets_nothing_more) {
+// An operation that lost against the device is not compared again.
+TEST_F(sent_versions, operations_dropped_on_a_fork_version_conflict_no_further) {
     send({create(uuid_of(1))});
     const uuid common = head().version;
     send({update(uuid_of(1), "p", "theirs", t0 + milliseconds{5})});
     const auto side = std::get<add_version::added>(
         send(phone, common, {update(uuid_of(1), "p", "mine", t0 + milliseconds{9})}));
     EXPECT_EQ(attribute(uuid_of(1), "p"), "mine");
-    // Its clock was put back.
+    // The clock of the device was set back.
     const auto again = std::get<add_version::added>(
         send(phone, side.version, {update(uuid_of(1), "p", "mine again", t0)}));
     EXPECT_EQ(attribute(uuid_of(1), "p"), "mine again");
@@ -65,9 +65,9 @@ TEST_F(sent_versions, what_was_dropped_on_a_fork_version_meets_nothing_more) {
     EXPECT_EQ(own, tasks());
 }
 
-// Nobody else has touched its tasks, so nothing is transformed, and what it missed is not written
-// down again; to the device it is the same.
-TEST_F(sent_versions, a_device_far_behind_is_led_back_over_all_it_missed) {
+// No other device has changed its tasks: nothing is transformed, and the missed versions are not
+// copied; the result is the same for the device.
+TEST_F(sent_versions, a_device_far_behind_is_rebased_over_all_missed_versions) {
     uuid place{};
     task_map own;
     for (int n = 0; n < 5; ++n) {
@@ -78,7 +78,7 @@ TEST_F(sent_versions, a_device_far_behind_is_led_back_over_all_it_missed) {
         for (const auto& o : mine) EXPECT_TRUE(carry_out(own, o));
         place = late.version;
     }
-    // One of its own tasks, which the server has given a key since.
+    // A task of the device, which has got a key from the server.
     const auto again = std::get<add_version::added>(
         send(phone, place, {update(uuid_of(0), "p", "w"), update(uuid_of(0), "key", "X")}));
     own.at(uuid_of(0))["p"] = "w";
@@ -89,8 +89,9 @@ TEST_F(sent_versions, a_device_far_behind_is_led_back_over_all_it_missed) {
     EXPECT_EQ(own.at(uuid_of(0)).at("key"), key_of(*find(uuid_of(0))->numbered));
 }
 
-// It came and went within the segment, but it has come from elsewhere too: the Delete holds.
-TEST_F(sent_versions, a_late_delete_of_a_task_that_others_have_made_too_is_not_lost) {
+// The task was created and deleted within the segment, but another device created it too: the
+// Delete applies.
+TEST_F(sent_versions, a_stale_delete_of_a_task_that_others_created_too_is_not_lost) {
     send({create(uuid_of(2))});
     const uuid common = head().version;
     send({create(uuid_of(1)), update(uuid_of(1), "p", "by laptop")});
@@ -99,21 +100,21 @@ TEST_F(sent_versions, a_late_delete_of_a_task_that_others_have_made_too_is_not_l
              {create(uuid_of(1)), update(uuid_of(1), "p", "v"), remove(uuid_of(1)),
               create(uuid_of(3)), remove(uuid_of(3))}));
     EXPECT_EQ(attribute(uuid_of(1), "p"), "(no task)");
-    EXPECT_FALSE(find(uuid_of(3)));  // nobody else need ever hear of it
+    EXPECT_FALSE(find(uuid_of(3)));  // no other device ever receives this task
     task_map own{{uuid_of(2), {{"key", "SYN-1"}}}};
     follow(late.version, own);
     EXPECT_EQ(own, tasks());
 }
 
-TEST_F(sent_versions, what_had_no_effect_is_not_on_the_chain) {
+TEST_F(sent_versions, operations_without_effect_are_not_on_the_chain) {
     send(
         {update(uuid_of(9), "p", "v"), remove(uuid_of(8)), create(uuid_of(1)), create(uuid_of(1))});
     EXPECT_EQ(chain()[0].operations, operations{create(uuid_of(1))});
 }
 
-// ---- refusals write nothing ----
+// ---- rejections write nothing ----
 
-TEST_F(sent_versions, who_is_not_a_device_of_the_account_is_refused) {
+TEST_F(sent_versions, a_client_that_is_no_device_of_the_account_is_rejected) {
     EXPECT_TRUE(
         std::holds_alternative<no_such_client>(send(uuid_of(999), uuid{}, {create(uuid_of(1))})));
     write([&](write_tx& tx) { devices::revoke(tx, devices::find(tx, phone)->id, now_); });
@@ -123,10 +124,10 @@ TEST_F(sent_versions, who_is_not_a_device_of_the_account_is_refused) {
     EXPECT_EQ(head().seq, 0);
 }
 
-// ---- a task's bounds ----
+// ---- limits of a task ----
 
-// A device whose version was refused for them would send it again and again.
-TEST_F(sent_versions, what_makes_a_task_too_large_is_taken_away_again) {
+// If the version were rejected for its excess, the device would send it again and again.
+TEST_F(sent_versions, operations_beyond_the_size_of_a_task_are_reverted) {
     send({create(uuid_of(1)), update(uuid_of(1), "a", std::string(task_bytes_max - 40, 'x'))});
     const auto seq = head().seq;
     const operations sent{update(uuid_of(1), "b", std::string(80, 'y')),
@@ -137,7 +138,7 @@ TEST_F(sent_versions, what_makes_a_task_too_large_is_taken_away_again) {
     EXPECT_EQ(attribute(uuid_of(1), "status"), "pending");
     EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
     EXPECT_TRUE(find(uuid_of(2)));
-    // The device hears of it.
+    // The device receives the reversal.
     const auto all = chain();
     ASSERT_EQ(all.size(), static_cast<std::size_t>(seq) + 2);
     EXPECT_EQ(all[seq].operations, sent);
@@ -145,27 +146,27 @@ TEST_F(sent_versions, what_makes_a_task_too_large_is_taken_away_again) {
     EXPECT_EQ(find(uuid_of(1))->last_seq, seq + 2);
 }
 
-TEST_F(sent_versions, a_sync_may_bring_more_than_a_request) {
+TEST_F(sent_versions, a_sync_may_exceed_the_limit_of_a_request) {
     synced_task_bytes_max_ = 3 * task_bytes_max;
     const std::string note(2 * task_bytes_max, 'x');
     const operations sent{create(uuid_of(1)), update(uuid_of(1), "annotation_1600000000", note)};
     send(sent);
     EXPECT_EQ(attribute(uuid_of(1), "annotation_1600000000"), note);
-    // Requests go on, with what little they add.
+    // Requests with small additions still succeed.
     edit_task edit{account_, uuid_of(1), {{"status", "completed"}}};
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(edit)));
     EXPECT_NE(attribute(uuid_of(1), "end"), "(none)");
     task_map own;
     follow(uuid{}, own);
     EXPECT_EQ(own, tasks());
-    // Beyond that it is as of any task.
+    // Beyond that the limit applies as to any task.
     const operations more{update(uuid_of(1), "more", note)};
     EXPECT_EQ(std::get<add_version::added>(send(laptop, head().version, more)).cut, 1);
     EXPECT_EQ(attribute(uuid_of(1), "more"), "(none)");
     EXPECT_EQ(attribute(uuid_of(1), "annotation_1600000000"), note);
 }
 
-TEST_F(sent_versions, a_task_has_so_many_attributes) {
+TEST_F(sent_versions, a_task_has_a_maximum_of_attributes) {
     const auto named = [](std::size_t n) { return "x" + std::to_string(10'000 + n); };
     const auto updates = [&](std::size_t from, std::size_t to) {
         operations all;
@@ -178,25 +179,24 @@ TEST_F(sent_versions, a_task_has_so_many_attributes) {
         const auto done = send(laptop, head().version, {rest.begin(), rest.end()});
         rest = rest.subspan(std::get<add_version::added>(done).taken);
     }
-    EXPECT_EQ(find(uuid_of(1))->attributes.size(), task_attributes_max);  // with the key
+    EXPECT_EQ(find(uuid_of(1))->attributes.size(), task_attributes_max);  // including the key
     EXPECT_EQ(attribute(uuid_of(1), named(task_attributes_max - 2)), "v");
     EXPECT_EQ(attribute(uuid_of(1), named(task_attributes_max - 1)), "(none)");
-    // What was there can be changed; no more comes to be.
+    // Existing attributes can be changed; no further ones are added.
     send(laptop, head().version,
          {update(uuid_of(1), "another", "w"), update(uuid_of(1), named(0), "w")});
     EXPECT_EQ(find(uuid_of(1))->attributes.size(), task_attributes_max);
     EXPECT_EQ(attribute(uuid_of(1), "another"), "(none)");
     EXPECT_EQ(attribute(uuid_of(1), named(0)), "w");
     edit_task edit{account_, uuid_of(1), {{named(1), "w"}}};
-    // "modified" is one of them now.
+    // "modified" would now be one too many.
     EXPECT_EQ(std::get<task_too_large>(run(edit)).task, uuid_of(1));
     edit.changes = {{named(1), std::nullopt}};
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(edit)));
 }
 
-// What is taken away again of its first parts counts as missed by the last ones, which do not meet
-// it.
-TEST_F(sent_versions, a_segment_far_beyond_the_bounds_of_a_task_is_taken) {
+// The reversal of its first parts counts as missed by the last ones, which do not conflict with it.
+TEST_F(sent_versions, a_segment_far_beyond_the_limits_of_a_task_is_accepted) {
     add_version c{laptop, uuid{}, {create(uuid_of(1))}, account_, 0};
     for (std::size_t n = 1; n < 3 * missed_changes::operations_max; ++n) {
         c.operations.push_back(update(uuid_of(1), "x" + std::to_string(n), "v"));
@@ -220,7 +220,7 @@ TEST_F(sent_versions, a_segment_far_beyond_the_bounds_of_a_task_is_taken) {
     EXPECT_EQ(own.find(uuid_of(1))->size(), task_attributes_max);
 }
 
-TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {
+TEST_F(sent_versions, a_device_that_has_missed_too_much_must_pull_first) {
     send({create(uuid_of(1))});
     constexpr std::size_t each = 5'000;
     for (std::size_t n = 0; n <= missed_changes::operations_max * 2; n += each) {
@@ -230,11 +230,11 @@ TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {
         send(phone, uuid{}, {create(uuid_of(1)), update(uuid_of(1), "p", "w")})));
     EXPECT_TRUE(std::holds_alternative<add_version::added>(
         send(phone, head().version, {update(uuid_of(1), "p", "w")})));
-    // Of other tasks than those that are sent, it may have missed as many.
+    // The limit does not count missed operations on other tasks.
     send({create(uuid_of(3))});
     EXPECT_TRUE(std::holds_alternative<add_version::added>(
         send(phone, uuid{}, {create(uuid_of(3)), update(uuid_of(3), "p", "w")})));
-    // Of what nothing else is about, nothing needs to be known; and to be led back has no bound.
+    // Operations on new tasks conflict with none; and a rebase has no limit.
     const auto late = std::get<add_version::added>(send(laptop, uuid{}, {create(uuid_of(2))}));
     EXPECT_TRUE(late.stale);
     task_map own{{uuid_of(2), {}}};
@@ -242,7 +242,7 @@ TEST_F(sent_versions, who_has_missed_too_much_fetches_it_first) {
     EXPECT_EQ(own, tasks());
 }
 
-TEST_F(sent_versions, a_device_far_behind_has_what_it_missed_read_for_it_first) {
+TEST_F(sent_versions, missed_versions_are_read_first_for_a_device_far_behind) {
     send({create(uuid_of(1)), create(uuid_of(2)), update(uuid_of(2), "p", "v")});
     const uuid common = head().version;
     const std::string large(100'000, 'x');
@@ -256,8 +256,8 @@ TEST_F(sent_versions, a_device_far_behind_has_what_it_missed_read_for_it_first) 
     add_version c{phone, common, sent, account_, 0};
     add_version late = c;
     EXPECT_TRUE(std::holds_alternative<add_version::needs_missed>(run(c)));
-    EXPECT_EQ(chain().size(), before) << "nothing was done";
-    // Of what the batch cannot meet nothing is kept.
+    EXPECT_EQ(chain().size(), before) << "nothing was changed";
+    // Operations that cannot conflict with the batch are not kept.
     const auto found =
         std::get<find_missed::found>(ask(find_missed{account_, phone, common, 0, sent}));
     EXPECT_TRUE(found.is_all);
@@ -269,7 +269,7 @@ TEST_F(sent_versions, a_device_far_behind_has_what_it_missed_read_for_it_first) 
     follow(std::get<add_version::added>(take(c)).version, own);
     EXPECT_EQ(own, tasks());
     EXPECT_EQ(attribute(uuid_of(2), "p"), "mine");
-    // What has come since it was read is read by the command.
+    // The command itself reads the versions added since.
     const auto ask_store = [this](const find_missed& q) { return ask(q); };
     ASSERT_TRUE(testing::read_missed(late, step_work_max, ask_store));
     send({update(uuid_of(2), "r", "theirs", t0 + milliseconds{7})});
@@ -277,7 +277,7 @@ TEST_F(sent_versions, a_device_far_behind_has_what_it_missed_read_for_it_first) 
     EXPECT_EQ(attribute(uuid_of(2), "r"), "theirs");
 }
 
-TEST_F(sent_versions, what_is_read_for_a_device_is_bounded) {
+TEST_F(sent_versions, the_data_read_for_a_device_is_limited) {
     const auto is_too_much = [](std::size_t bytes, std::size_t read_bytes) {
         missed_changes missed;
         missed.append({.bytes = bytes, .read_bytes = read_bytes});
@@ -291,7 +291,7 @@ TEST_F(sent_versions, what_is_read_for_a_device_is_bounded) {
     const auto one = std::get<find_missed::found>(ask(find_missed{account_, phone, uuid{}}));
     EXPECT_EQ(one.next.read_bytes, 2 * work_of_task + work_of(create(uuid_of(1))) +
                                        work_of(update(uuid_of(1), "key", "SYN-1")));
-    // Of parts that are small one version at least is read.
+    // At least one version is read, however small the part.
     find_missed part{account_, phone, uuid{}};
     part.work_max = 1;
     const auto first = std::get<find_missed::found>(ask(part));
@@ -303,9 +303,9 @@ TEST_F(sent_versions, what_is_read_for_a_device_is_bounded) {
         std::holds_alternative<unknown_version>(ask(find_missed{account_, uuid_of(99), uuid{}})));
 }
 
-// ---- the way back ----
+// ---- rebase ----
 
-TEST_F(sent_versions, a_late_device_is_led_back_version_by_version) {
+TEST_F(sent_versions, a_stale_device_is_rebased_version_by_version) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "0")});
     const uuid common = head().version;
     task_map own = tasks();
@@ -314,8 +314,8 @@ TEST_F(sent_versions, a_late_device_is_led_back_version_by_version) {
     const auto late = std::get<add_version::added>(
         send(phone, common, {update(uuid_of(1), "p", "late", t0 + milliseconds{9})}));
     const uuid on_chain = head().version;
-    // What its own holds against is not among them, and where it stands on the way has a name, from
-    // which it may even go on by itself.
+    // Operations that lose against the device's own are omitted. Each position on the way has a
+    // version id, from which the device may even push.
     const auto first = std::get<find_child::next_version>(child_of(late.version));
     EXPECT_EQ(first.operations, operations{update(uuid_of(1), "q", "1")});
     const auto second = std::get<find_child::next_version>(child_of(first.id));
@@ -332,8 +332,9 @@ TEST_F(sent_versions, a_late_device_is_led_back_version_by_version) {
     EXPECT_EQ(own, tasks());
 }
 
-// Past the last of its own a device is on the chain, and only the chain names that place.
-TEST_F(sent_versions, a_place_beyond_the_way_back_is_none) {
+// After the last of its own versions the device is on the chain, and positions have the ids of the
+// chain.
+TEST_F(sent_versions, a_position_beyond_the_rebase_is_unknown) {
     send({create(uuid_of(1))});
     uuid name = std::get<add_version::added>(send(phone, uuid{}, {create(uuid_of(2))})).version;
     for (const int steps : {3, 4, 200}) {
@@ -342,8 +343,8 @@ TEST_F(sent_versions, a_place_beyond_the_way_back_is_none) {
     }
 }
 
-// A late version costs what it says, however much it has missed.
-TEST_F(sent_versions, a_fork_version_copies_nothing_of_what_was_missed) {
+// The size of a stale version is that of its operations, regardless of the missed versions.
+TEST_F(sent_versions, a_fork_version_copies_no_missed_operations) {
     send({create(uuid_of(1)), create(uuid_of(2)), update(uuid_of(1), "p", "v")});
     const uuid common = head().version;
     for (int n = 0; n < 10; ++n) {
@@ -362,8 +363,9 @@ TEST_F(sent_versions, a_fork_version_copies_nothing_of_what_was_missed) {
     EXPECT_EQ(side->dropped.size(), 10u);
 }
 
-// The oldest go first, and whose own is gone begins where its last good sync ended.
-TEST_F(sent_versions, a_device_whose_fork_version_is_forgotten_syncs_again) {
+// The oldest fork versions are deleted first; a device whose own is deleted begins at its last
+// complete sync.
+TEST_F(sent_versions, a_device_whose_fork_version_was_deleted_syncs_again) {
     send({create(uuid_of(1))});
     const uuid common = head().version;
     send({create(uuid_of(2))});
@@ -381,7 +383,7 @@ TEST_F(sent_versions, a_device_whose_fork_version_is_forgotten_syncs_again) {
     EXPECT_TRUE(std::holds_alternative<find_child::next_version>(child_of(first.version)));
     abandon(1);
     EXPECT_TRUE(std::holds_alternative<unknown_version>(child_of(first.version)));
-    // As the client does it: what it had not finished is transformed over what it pulls.
+    // As in the client: operations of the incomplete sync are transformed over the pulled ones.
     task_map own{{uuid_of(1), {{"key", "SYN-1"}}}};
     follow(common, own);
     EXPECT_EQ(own, tasks());
@@ -390,7 +392,7 @@ TEST_F(sent_versions, a_device_whose_fork_version_is_forgotten_syncs_again) {
 
 // ---- in steps ----
 
-TEST_F(sent_versions, a_large_segment_is_taken_in_steps) {
+TEST_F(sent_versions, a_large_segment_is_applied_in_steps) {
     add_version c{laptop, uuid{}, {}, account_, 0};
     for (int n = 0; n < 50; ++n) {
         c.operations.push_back(create(uuid_of(n)));
@@ -414,7 +416,7 @@ TEST_F(sent_versions, a_large_segment_is_taken_in_steps) {
     EXPECT_GT(steps, 5);
     EXPECT_EQ(numbered, 50);
     EXPECT_EQ(attribute(uuid_of(49), "key"), "SYN-50");
-    // The device gets all the keys, and of the names on the way only the last one is kept.
+    // The device receives all keys; of the intermediate positions only the last is stored.
     follow(c.parent, own);
     EXPECT_EQ(own, tasks());
     told.pop_back();
@@ -423,21 +425,21 @@ TEST_F(sent_versions, a_large_segment_is_taken_in_steps) {
     }
 }
 
-TEST_F(sent_versions, what_one_step_takes_counts_the_tasks_it_touches) {
+TEST_F(sent_versions, the_work_of_a_step_counts_the_tasks_it_touches) {
     send({create(uuid_of(1)), update(uuid_of(1), "a", std::string(100'000, 'x')),
           create(uuid_of(2)), update(uuid_of(2), "a", std::string(100'000, 'x'))});
     add_version c{laptop, head().version, {}, account_, 0};
     c.operations = {update(uuid_of(1), "p", "v"), update(uuid_of(2), "p", "v")};
     c.work_max = 150'000;
     EXPECT_EQ(std::get<add_version::added>(run(c)).taken, 1u);
-    // But many changes of one large task are one step.
+    // Many changes of one large task are one step.
     c.parent = head().version;
     c.operations = operations(100, update(uuid_of(2), "p", "w"));
     c.work_max = 50'000;
     EXPECT_EQ(std::get<add_version::added>(run(c)).taken, 100u);
 }
 
-TEST_F(sent_versions, a_segment_is_handed_over_in_steps) {
+TEST_F(sent_versions, a_segment_is_submitted_in_steps) {
     operations all;
     EXPECT_EQ(step_of(all), 0u);
     all.push_back(update(uuid_of(1), "p", std::string(2 * step_work_max, 'x')));

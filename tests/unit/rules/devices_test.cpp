@@ -1,4 +1,4 @@
-// Devices of managed accounts: who may be added, and what stays of the revoked.
+// Devices of managed accounts: which can be added, and what is kept of revoked ones.
 
 #include "unit/rules/fixture.hpp"
 
@@ -25,7 +25,7 @@ TEST_F(devices_of_account, have_a_name_and_a_client_id_of_their_own) {
     EXPECT_TRUE(std::holds_alternative<device>(add("tablet", 904, 3))) << "its name is free again";
 }
 
-TEST_F(devices_of_account, are_no_opaque_accounts_and_nobody_elses) {
+TEST_F(devices_of_account, exist_in_managed_accounts_and_belong_to_one) {
     const auto vault = make("vault", uuid_of(910));
     EXPECT_TRUE(std::holds_alternative<account_is_opaque>(
         run(create_device{vault, "tablet", uuid_of(903), "sealed"})));

@@ -1,4 +1,4 @@
-// Changes by way of REST.
+// Edits over REST.
 
 #include "unit/rules/fixture.hpp"
 
@@ -11,7 +11,7 @@ struct edits_of_dependencies : rules_test {
     account_id owner = make("a");
 };
 
-TEST_F(edits, an_edit_is_a_version_that_says_what_changed) {
+TEST_F(edits, an_edit_is_a_version_with_its_changes) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "v"), update(uuid_of(1), "q", "w")});
     const auto before = find(uuid_of(1))->last_seq;
     edit_task c;
@@ -27,7 +27,7 @@ TEST_F(edits, an_edit_is_a_version_that_says_what_changed) {
 
     EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(run(c)));
     c.if_seq.reset();
-    EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.last_seq, before + 1);  // nothing to do
+    EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.last_seq, before + 1);  // no change
     c.purge = true;
     EXPECT_TRUE(std::get<edit_task::edited>(run(c)).now.purged);
     EXPECT_EQ(std::get<ref_fault>(run(c)), ref_fault::task_deleted);
@@ -35,7 +35,7 @@ TEST_F(edits, an_edit_is_a_version_that_says_what_changed) {
     EXPECT_EQ(std::get<ref_fault>(run(c)), ref_fault::task_not_found);
 }
 
-TEST_F(edits, a_list_that_is_given_whole_replaces_what_is_there_by_then) {
+TEST_F(edits, a_complete_list_replaces_the_current_one) {
     send({create(uuid_of(1)), update(uuid_of(1), "tag_a", ""), update(uuid_of(1), "tag_b", "x")});
     edit_task c{account_, uuid_of(1), {{"tag_b", ""}, {"tag_c", ""}}, {"tag_", "dep_"}};
     send({update(uuid_of(1), "tag_late", ""), update(uuid_of(1), "tags", "kept")});
@@ -44,7 +44,7 @@ TEST_F(edits, a_list_that_is_given_whole_replaces_what_is_there_by_then) {
     for (const char* name : {"tag_b", "tag_c"}) EXPECT_EQ(edited.attributes.at(name), "");
     EXPECT_EQ(edited.attributes.at("tags"), "kept");
     EXPECT_EQ(edited.attributes.at("key"), "SYN-1");
-    // The same list again: nothing to do.
+    // The same list again changes nothing.
     EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.last_seq, edited.last_seq);
 }
 
@@ -52,7 +52,7 @@ TEST_F(edits, end_follows_the_status) {
     send({create(uuid_of(1)), update(uuid_of(1), "status", "pending")});
     const auto set = [&](std::string status, std::optional<std::string> end = {}) {
         edit_task c{account_, uuid_of(1), {{"status", std::move(status)}}};
-        // Of which a recurring task has to have both.
+        // A recurring task requires both.
         c.changes.emplace_back("due", "1800000000");
         c.changes.emplace_back("recur", "weekly");
         if (end) c.changes.emplace_back("end", std::move(end));
@@ -69,13 +69,13 @@ TEST_F(edits, end_follows_the_status) {
     EXPECT_EQ(set("deleted"), seconds());
     EXPECT_EQ(set("recurring"), "(none)");
     EXPECT_EQ(set("completed", "1700000001"), "1700000001");
-    // A change that is not of the status leaves it.
+    // A change of another attribute keeps it.
     run(edit_task{account_, uuid_of(1), {{"p", "v"}}});
     EXPECT_EQ(attribute(uuid_of(1), "end"), "1700000001");
 }
 
-// A device may have made it so: what does not make it more is taken.
-TEST_F(edits, a_task_is_not_given_more_attributes_than_it_may_have) {
+// A device may have exceeded the limit: an edit that adds none is accepted.
+TEST_F(edits, an_edit_cannot_exceed_the_maximum_of_attributes) {
     operations all{create(uuid_of(1)), update(uuid_of(1), "modified", "1700000000")};
     for (std::size_t n = 0; n < task_attributes_max + 10; ++n) {
         all.push_back(update(uuid_of(1), "a" + std::to_string(n), ""));
@@ -92,20 +92,20 @@ TEST_F(edits, a_task_is_not_given_more_attributes_than_it_may_have) {
         run(edit_task{account_, uuid_of(1), {{"b", "v"}}})));
 }
 
-TEST_F(edits, an_edit_that_is_refused_writes_nothing) {
+TEST_F(edits, a_rejected_edit_writes_nothing) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "v")});
     const auto seq = head().seq;
     edit_task c{account_, uuid_of(1), {{"a", std::string(task_bytes_max, 'x')}}};
     EXPECT_EQ(std::get<task_too_large>(run(c)).task, uuid_of(1));
     c.changes = {{"p", "w"}};
-    c.if_seq = std::vector<std::int64_t>{};  // none would do
+    c.if_seq = std::vector<std::int64_t>{};  // matches no version
     EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(run(c)));
     EXPECT_EQ(head().seq, seq);
     EXPECT_EQ(attribute(uuid_of(1), "p"), "v");
 }
 
-// A device may have made it what it is: an edit answers for what it changes itself.
-TEST_F(edits, an_edit_is_refused_for_what_it_does_and_not_for_what_it_finds) {
+// A device may have written the invalid state: only the edit's own changes are validated.
+TEST_F(edits, an_edit_is_validated_for_its_own_changes_only) {
     send({create(uuid_of(1)), update(uuid_of(1), "status", "recurring"),
           update(uuid_of(1), "until", "1600000000")});
     using changes = std::vector<std::pair<std::string, std::optional<std::string>>>;

@@ -1,4 +1,4 @@
-// What became of a creation, for who asks by its idempotency key.
+// The state of a creation, by its idempotency key.
 
 #include "unit/rules/fixture.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using finding_slots = managed_account;
 
-TEST_F(finding_slots, says_what_became_of_the_key) {
+TEST_F(finding_slots, returns_the_state_of_the_key) {
     EXPECT_FALSE(ask(find_slot{account_, "k"}));
     const auto slot = reserved("k");
     const auto pending = ask(find_slot{account_, "k"});
@@ -17,7 +17,7 @@ TEST_F(finding_slots, says_what_became_of_the_key) {
     const auto made = std::get<receipted>(run(fulfil{slot, "", {}})).receipt;
     EXPECT_EQ(ask(find_slot{account_, "k"})->receipt, made);
     const auto other = make("other");
-    EXPECT_FALSE(ask(find_slot{other, "k"})) << "keys are an account's own";
+    EXPECT_FALSE(ask(find_slot{other, "k"})) << "a key belongs to one account";
 }
 
 }  // namespace

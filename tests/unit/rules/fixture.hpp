@@ -1,6 +1,6 @@
 #pragma once
-// Commands and queries on the store in memory, with ids and time that the test knows. Each test
-// ends with the auditor's look at its store.
+// Commands and queries on the in-memory store, with known ids and time. At the end of each test the
+// auditor verifies the store.
 
 #include "support/audit.hpp"
 #include "support/carry_out.hpp"
@@ -29,7 +29,7 @@ inline constexpr time_point t0{milliseconds{1'700'000'000'000}};
 inline uuid uuid_of(int n) {
     return make_uuid_v7(t0, 1, static_cast<std::uint64_t>(n));
 }
-// Versions of a chain elsewhere.
+// Versions of a remote chain.
 inline const uuid v1 = uuid_of(701), v2 = uuid_of(702), v3 = uuid_of(703);
 inline operation create(const uuid& id) {
     return {operation_kind::create, id, {}, {}, {}};
@@ -73,7 +73,7 @@ class rules_test : public ::testing::Test {
         return rules::read(*store_->begin_read(), q);
     }
 
-    // An opaque account if it has a client, a managed one if it has none.
+    // An opaque account with a client id, or a managed one without.
     account_id make(const std::string& name, std::optional<uuid> client = {}) {
         return std::get<account>(run(create_account{name, "SYN", "t", sha256(name), client})).id;
     }
@@ -120,7 +120,7 @@ class managed_account : public rules_test {
         c.read_max = read_max;
         return take(c);
     }
-    // One command, and what it needs, as the handler does it.
+    // Runs one command with the missed versions that it needs, as the handler does.
     add_version::answer take(add_version& c) {
         for (;;) {
             auto answer = run(c);
@@ -131,7 +131,7 @@ class managed_account : public rules_test {
             }
         }
     }
-    // From the end of the chain, all of it, as the handler does it.
+    // Pushes all operations at the head of the chain, as the handler does.
     add_version::added send(operations all) {
         add_version c{laptop, head().version, std::move(all), account_, 0};
         add_version::added sum;
@@ -145,13 +145,13 @@ class managed_account : public rules_test {
         return sum;
     }
 
-    // A slot that waits for its task.
+    // A pending slot.
     slot_id reserved(std::string key, std::optional<uuid> task = {}) {
         const auto answer = run(reserve{account_, std::move(key), {}, task, ""});
         return std::get<reserve::reserved>(answer).slot;
     }
 
-    // The id of the fork version that a device calls so.
+    // The id of the fork version behind a position of a device.
     static uuid fork_of(uuid name) {
         std::fill(name.begin() + 11, name.end(), std::uint8_t{0});
         return name;
@@ -172,7 +172,7 @@ class managed_account : public rules_test {
     find_child::answer child_of(const uuid& parent) { return ask(find_child{account_, parent}); }
     task_map tasks() { return testing::collect(*store_->begin_read(), account_, 100'000).tasks(); }
 
-    // What somebody there comes to who has `own`.
+    // Applies the versions after `from` to `own`, as a device does.
     void follow(const uuid& from, task_map& own) {
         for (auto next = child_of(from);
              const auto* const version = std::get_if<find_child::next_version>(&next);

@@ -1,4 +1,4 @@
-// The second half of a sweep: what is settled is forgotten in time, and so are fork versions.
+// The second half of a sweep: deletion of expired settled slots and fork versions.
 
 #include "unit/rules/fixture.hpp"
 
@@ -18,7 +18,8 @@ TEST_F(forgotten, slots_are_settled_longer_than_the_retention) {
     reserved("pending");
     run(fulfil{settled, "", {}});
     const time_point at = now_;
-    now_ = at + retention - milliseconds{1};  // it runs when the slot is just as old as that
+    // the sweep runs when the slot is exactly as old as the retention
+    now_ = at + retention - milliseconds{1};
     EXPECT_EQ(run(forget_settled{{}, 10, retention}).forgotten, 0);
     EXPECT_TRUE(is_known("settled"));
     now_ = at + retention;
@@ -26,11 +27,11 @@ TEST_F(forgotten, slots_are_settled_longer_than_the_retention) {
     EXPECT_FALSE(is_known("settled"));
     now_ += 100 * retention;
     EXPECT_EQ(run(forget_settled{{}, 10, retention}).forgotten, 0);
-    EXPECT_TRUE(is_known("pending")) << "whatever its age";
+    EXPECT_TRUE(is_known("pending")) << "at any age";
 }
 
-// Its key is free again, and its task and number stay.
-TEST_F(forgotten, a_key_makes_another_task) {
+// The idempotency key is free again; its task and number stay.
+TEST_F(forgotten, a_key_creates_another_task) {
     const auto create_with = [&](const char* key) {
         return key_of(std::get<receipted>(run(fulfil{reserved(key), "", {}})).receipt);
     };
@@ -53,8 +54,8 @@ TEST_F(forgotten, fork_versions_are_as_old) {
         send(phone, late.version, {create(uuid_of(3))})));
 }
 
-// By a time of its own, however young or old the slots are, and a few in each step.
-TEST_F(forgotten, how_tasks_stood_has_a_retention_of_its_own) {
+// Task history has its own retention, independent of slots, and is deleted a few rows per step.
+TEST_F(forgotten, task_history_has_its_own_retention) {
     constexpr auto hour = std::chrono::hours{1};
     key_attribute_ = "";
     send({create(uuid_of(1)), update(uuid_of(1), "p", "0")});

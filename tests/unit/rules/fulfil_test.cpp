@@ -27,7 +27,7 @@ TEST_F(settled_slots, a_task_that_would_be_too_large_takes_no_number) {
     EXPECT_EQ(made.receipt.number, 1);
 }
 
-TEST_F(settled_slots, what_rest_makes_is_there_for_devices_with_its_key) {
+TEST_F(settled_slots, a_task_created_over_rest_reaches_devices_with_its_key) {
     run(fulfil{reserved("k", uuid_of(1)), "", {{"description", "by REST"}}});
     const auto next = std::get<find_child::next_version>(child_of(uuid{}));
     task_map seen;

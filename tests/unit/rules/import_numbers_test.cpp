@@ -1,4 +1,4 @@
-// Numbers that were given elsewhere: all are kept, or none is taken.
+// Import of existing numbers: all rows, or none.
 
 #include "unit/rules/fixture.hpp"
 
@@ -33,7 +33,7 @@ class number_imports : public managed_account {
     std::string faults(const import_numbers& c) {
         const auto before = head().seq;
         const auto answer = run(c);
-        EXPECT_EQ(head().seq, before) << "nothing is taken";
+        EXPECT_EQ(head().seq, before) << "nothing is imported";
         if (!std::holds_alternative<import_numbers::refused>(answer)) return "(none)";
         constexpr const char* names[] = {"unknown", "archived", "number", "uuid",
                                          "gap",     "passed",   "future"};
@@ -52,10 +52,10 @@ class number_imports : public managed_account {
     int keys_ = 0;
 };
 
-TEST_F(number_imports, keep_every_number_and_go_on_after_the_highest) {
+TEST_F(number_imports, keep_every_number_and_continue_after_the_highest) {
     const auto all = done(of({numbered(1, 11), numbered(2, 12), numbered(3, 13)}));
     EXPECT_EQ(all.imported, 3);
-    EXPECT_EQ(head().seq, 1) << "one version has them all";
+    EXPECT_EQ(head().seq, 1) << "one version has all of them";
     const task second = *find(uuid_of(12));
     EXPECT_EQ(key_of(*second.numbered), "SYN-2");
     EXPECT_EQ(second.attributes.at("description"), "task 12");
@@ -65,7 +65,7 @@ TEST_F(number_imports, keep_every_number_and_go_on_after_the_highest) {
     EXPECT_EQ(next_key(), "SYN-4");
 }
 
-TEST_F(number_imports, are_begun_again_after_an_interruption) {
+TEST_F(number_imports, can_be_repeated_after_an_interruption) {
     const auto table = of({numbered(1, 11), numbered(2, 12), numbered(3, 13)});
     done(of({numbered(1, 11), numbered(2, 12)}));
     const auto rest = done(table);
@@ -75,7 +75,7 @@ TEST_F(number_imports, are_begun_again_after_an_interruption) {
     EXPECT_EQ(head().seq, 2);
 }
 
-TEST_F(number_imports, name_every_row_that_stands_in_the_way) {
+TEST_F(number_imports, report_every_conflicting_row) {
     done(of({numbered(1, 1)}));
     auto late = numbered(3, 9);
     late.created_at = now_ + std::chrono::hours{1};
@@ -97,11 +97,12 @@ TEST_F(number_imports, leave_gaps_only_where_they_are_allowed) {
     run(c);
     EXPECT_EQ(done(table).imported, 3);
     EXPECT_EQ(next_key(), "SYN-10");
-    EXPECT_EQ(faults(of({numbered(5, 5)})), "0 number SYN-5") << "it was left out for good";
+    EXPECT_EQ(faults(of({numbered(5, 5)})), "0 number SYN-5")
+        << "the number was skipped permanently";
 }
 
-// A part of a larger table is checked as if the parts before were in.
-TEST_F(number_imports, are_checked_without_being_taken) {
+// A part of a larger table is checked as if the parts before it were imported.
+TEST_F(number_imports, can_be_checked_without_an_import) {
     auto first = of({numbered(1, 1), numbered(2, 2)});
     first.check_only = true;
     EXPECT_EQ(done(first).imported, 2);
@@ -112,7 +113,7 @@ TEST_F(number_imports, are_checked_without_being_taken) {
     second.rows[1].after = 3;
     EXPECT_EQ(faults(second), "1 gap SYN-4");
     second.check_only = false;
-    EXPECT_EQ(faults(second), "0 gap SYN-1, 1 gap SYN-4") << "by what is there";
+    EXPECT_EQ(faults(second), "0 gap SYN-1, 1 gap SYN-4") << "as the store is now";
 }
 
 TEST_F(number_imports, of_a_series_that_resets_lie_in_the_period_of_their_creation) {
@@ -137,7 +138,7 @@ TEST_F(number_imports, commit_the_slots_that_wait_for_their_tasks) {
     EXPECT_FALSE(answer.receipt.created);
 }
 
-TEST_F(number_imports, are_for_managed_accounts_that_are_there) {
+TEST_F(number_imports, need_an_existing_managed_account) {
     auto c = of({numbered(1, 1)});
     c.account = account_id{999};
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(c)));

@@ -1,4 +1,4 @@
-// A chain taken over from another server keeps its versions' ids.
+// A chain imported from another server keeps the ids of its versions.
 
 #include "unit/rules/fixture.hpp"
 
@@ -31,11 +31,11 @@ TEST_F(sealed_imports, of_versions_may_be_repeated_and_may_not_branch) {
     EXPECT_TRUE(is<c::imported>(take(uuid_of(1), uuid_of(2))));
     EXPECT_TRUE(is<c::there_already>(take(uuid{}, uuid_of(1))));
     EXPECT_TRUE(is<c::there_already>(take(uuid_of(1), uuid_of(2))));
-    EXPECT_TRUE(is<c::differs>(take(uuid_of(1), uuid_of(3)))) << "a second child";
-    EXPECT_TRUE(is<c::differs>(take(uuid_of(7), uuid_of(8)))) << "not behind the head";
-    EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid_of(1)))) << "a ring";
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(1), uuid_of(3)))) << "a second child of its parent";
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(7), uuid_of(8)))) << "its parent is not the head";
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid_of(1)))) << "a cycle";
     EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid_of(2)))) << "its own parent";
-    EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid{}))) << "no id";
+    EXPECT_TRUE(is<c::differs>(take(uuid_of(2), uuid{}))) << "a nil id";
     EXPECT_EQ(accounts::head_of(*store_->begin_read(), account).version, uuid_of(2));
     EXPECT_TRUE(
         is<no_such_client>(run(import_sealed_version{uuid_of(5), uuid{}, uuid_of(1), "s"})));
@@ -54,8 +54,8 @@ TEST_F(sealed_imports, of_snapshots_keep_their_age) {
     EXPECT_TRUE(is<no_such_client>(run(import_sealed_snapshot{uuid_of(5), {}, now_, 0, ""})));
 }
 
-// What is left of a history whose versions were deleted: clients go on behind the snapshot.
-TEST_F(sealed_imports, take_a_snapshot_without_versions) {
+// The rest of a history whose versions were deleted: clients continue after the snapshot.
+TEST_F(sealed_imports, accept_a_snapshot_without_versions) {
     using c = import_sealed_snapshot;
     using version = add_sealed_version;
     EXPECT_TRUE(is<c::unknown_version>(take_snapshot(uuid{}, 0)));

@@ -1,4 +1,4 @@
-// Tasks taken over from elsewhere.
+// Import of tasks.
 
 #include "unit/rules/fixture.hpp"
 
@@ -32,7 +32,7 @@ TEST_F(imports, imported_tasks_are_one_version_and_numbered_in_their_order) {
                           update(uuid_of(1), "entry", "1600000000", now_)}));
 }
 
-TEST_F(imports, an_incomplete_task_gets_what_it_lacks_and_keeps_what_it_has) {
+TEST_F(imports, an_incomplete_task_gets_missing_attributes_and_keeps_its_own) {
     send({create(uuid_of(1)), update(uuid_of(1), "description", "as the server has it"),
           create(uuid_of(2)), create(uuid_of(3)), update(uuid_of(3), "description", "whole"),
           update(uuid_of(3), "status", "pending")});
@@ -58,7 +58,7 @@ TEST_F(imports, an_incomplete_task_gets_what_it_lacks_and_keeps_what_it_has) {
     EXPECT_EQ(attribute(uuid_of(2), "late"), "(none)");
     EXPECT_EQ(attribute(uuid_of(3), "status"), "pending");
     EXPECT_EQ(attribute(uuid_of(3), "tag_a"), "(none)");
-    // As old as the export says: what a device has changed since is newer.
+    // With the time of the export, so that a later change by a device wins.
     const auto completing = chain().back().operations;
     for (const operation& o : completing) {
         EXPECT_EQ(o.at, precise_time{std::chrono::seconds{1600000000}});
@@ -91,7 +91,7 @@ TEST_F(imports, importing_again_changes_nothing) {
     EXPECT_EQ(std::get<import_tasks::done>(run(import_tasks{account_})).imported, 0);
 }
 
-TEST_F(imports, a_device_that_changed_its_task_after_the_import_was_made_is_newer) {
+TEST_F(imports, a_change_by_a_device_after_the_export_wins) {
     const auto modified = t0 - std::chrono::hours{2};
     const std::string seconds = std::to_string(modified.time_since_epoch().count() / 1000);
     run(import_tasks{account_, {{uuid_of(1), {{"p", "exported"}, {"modified", seconds}}}}});
@@ -101,7 +101,7 @@ TEST_F(imports, a_device_that_changed_its_task_after_the_import_was_made_is_newe
     EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
 }
 
-TEST_F(imports, an_import_that_is_refused_writes_nothing) {
+TEST_F(imports, a_rejected_import_writes_nothing) {
     import_tasks c{
         account_,
         {{uuid_of(2), {{"a", std::string(task_bytes_max, 'x')}}}, {uuid_of(1), {{"p", "v"}}}}};
@@ -120,7 +120,7 @@ TEST_F(imports, an_import_that_is_refused_writes_nothing) {
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(c)));
 }
 
-TEST_F(imports, an_import_is_taken_in_steps) {
+TEST_F(imports, an_import_is_applied_in_steps) {
     import_tasks c{account_};
     for (int n = 0; n < 20; ++n) c.tasks.push_back({uuid_of(n), {{"p", "v"}}});
     c.tasks.push_back({uuid_of(3), {}});
@@ -153,7 +153,7 @@ struct imports_with_keys : imports {
         c_.tasks.push_back({uuid_of(n), std::move(all), after});
     }
 
-    // Of what is refused: the task of each fault, why, and what else it names.
+    // The rejected tasks: index, kind of error, and the other keys it names.
     using told = std::vector<std::tuple<std::size_t, fault, std::string>>;
     told faults() {
         told all;
@@ -170,7 +170,7 @@ struct imports_with_keys : imports {
     import_tasks c_{.account = account_, .with_keys = true};
 };
 
-TEST_F(imports_with_keys, all_that_cannot_be_kept_are_listed_and_nothing_is_imported) {
+TEST_F(imports_with_keys, all_key_conflicts_are_listed_and_nothing_is_imported) {
     run(create_series{account_ref{account_}, "INC", "inc", reset_policy::daily});
     run(create_series{.account = account_ref{account_}, .prefix = "GAP", .allows_gaps = true});
     send({create(uuid_of(90)), create(uuid_of(91))});
@@ -207,7 +207,7 @@ TEST_F(imports_with_keys, all_that_cannot_be_kept_are_listed_and_nothing_is_impo
     EXPECT_EQ(faults().size(), 10u);
 }
 
-TEST_F(imports_with_keys, keys_are_kept_and_what_has_none_comes_between) {
+TEST_F(imports_with_keys, keys_are_kept_and_tasks_without_one_are_numbered_between) {
     run(create_series{.account = account_ref{account_}, .prefix = "GAP", .allows_gaps = true});
     add(1, "SYN-1");
     add(2, "");
@@ -224,13 +224,13 @@ TEST_F(imports_with_keys, keys_are_kept_and_what_has_none_comes_between) {
     EXPECT_EQ(std::tuple(again.imported, again.there_already), std::tuple(0, 5));
 }
 
-TEST_F(imports_with_keys, a_task_without_a_key_may_not_take_the_number_of_one_behind_it) {
+TEST_F(imports_with_keys, a_task_without_a_key_cannot_take_the_number_of_a_later_one) {
     add(1, "");
     add(2, "SYN-1");
     EXPECT_EQ(faults(), (told{{1, fault::number_taken, "SYN-1"}}));
 }
 
-TEST_F(imports_with_keys, a_check_goes_by_what_comes_before_its_part) {
+TEST_F(imports_with_keys, a_check_counts_the_tasks_before_its_part) {
     c_.check_only = true;
     add(21, "SYN-21", 20);
     add(22, "SYN-22", 21);

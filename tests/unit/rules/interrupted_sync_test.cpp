@@ -1,4 +1,4 @@
-// Devices whose syncs broke off: what they are given, and what is made of what they send again.
+// Devices with an interrupted sync: the versions they receive, and the handling of repeated pushes.
 
 #include "unit/rules/fixture.hpp"
 
@@ -24,7 +24,7 @@ struct interrupted_sync : managed_account {
         const auto* const next = std::get_if<find_child::next_version>(&answer);
         return next && next->id == child;
     }
-    // As the handler does it, from anywhere.
+    // Pushes from any parent, as the handler does.
     uuid push(uuid parent, operations all, std::size_t work_max = step_work_max) {
         add_version c{laptop, parent, std::move(all), account_, 0};
         c.work_max = work_max;
@@ -38,28 +38,28 @@ struct interrupted_sync : managed_account {
     const operations batch{create(uuid_of(1)), update(uuid_of(1), "p", "v"), create(uuid_of(2))};
 };
 
-TEST_F(interrupted_sync, a_device_is_not_given_its_own_version_before_it_has_pushed) {
+TEST_F(interrupted_sync, a_device_does_not_receive_its_own_version_before_it_has_pushed) {
     const uuid own = push(uuid{}, batch);
     const uuid name = held_at(uuid{});
     EXPECT_NE(name, uuid{});
-    // The same place.
+    // The push resolves to the version that exists.
     EXPECT_EQ(push(name, batch), own);
     EXPECT_TRUE(is_given(own, head().version));
-    // Others are.
+    // Other devices receive the version.
     EXPECT_TRUE(
         std::holds_alternative<find_child::next_version>(managed_account::child_of(uuid{})));
 }
 
-TEST_F(interrupted_sync, what_is_sent_again_is_not_appended_again) {
+TEST_F(interrupted_sync, a_repeated_push_is_not_appended_again) {
     push(uuid{}, batch);
     const auto before = seq();
     push(held_at(uuid{}), batch);
     EXPECT_EQ(seq(), before);
-    // With more behind it, that alone is.
+    // With further operations, only those are appended.
     operations more = batch;
     more.push_back(create(uuid_of(3)));
     const uuid side = push(held_at(uuid{}), more);
-    EXPECT_EQ(seq(), before + 2) << "and its key";
+    EXPECT_EQ(seq(), before + 2) << "the version and its key";
     EXPECT_EQ(chain()[static_cast<std::size_t>(before)].operations, operations{create(uuid_of(3))});
     task_map own;
     for (const auto& o : more) carry_out(own, o);
@@ -67,8 +67,8 @@ TEST_F(interrupted_sync, what_is_sent_again_is_not_appended_again) {
     EXPECT_EQ(own, tasks());
 }
 
-// Its versions are taken in steps, with the server's corrections between them.
-TEST_F(interrupted_sync, what_was_taken_in_steps_is_found_step_by_step) {
+// The versions were added in steps, with the server's corrections between them.
+TEST_F(interrupted_sync, a_push_in_steps_is_found_step_by_step) {
     operations many;
     for (int n = 1; n <= 30; ++n) many.push_back(create(uuid_of(n)));
     push(uuid{}, many, 1);
@@ -82,8 +82,8 @@ TEST_F(interrupted_sync, what_was_taken_in_steps_is_found_step_by_step) {
     EXPECT_EQ(own, tasks());
 }
 
-// What had no effect then is sent again too, and may stand at the end of a step.
-TEST_F(interrupted_sync, what_had_no_effect_does_not_hide_what_follows) {
+// Operations without effect are repeated, too, and may be at the end of a step.
+TEST_F(interrupted_sync, operations_without_effect_do_not_hide_what_follows) {
     const operations first{create(uuid_of(1)), remove(uuid_of(7))};
     operations second;
     for (int n = 2; n <= 30; ++n) second.push_back(create(uuid_of(n)));
@@ -97,14 +97,14 @@ TEST_F(interrupted_sync, what_had_no_effect_does_not_hide_what_follows) {
     c.parent = one.version;
     c.continues = true;
     const auto two = std::get<add_version::added>(run(c));
-    EXPECT_EQ(two.taken, 1u) << "up to where the next one begins";
+    EXPECT_EQ(two.taken, 1u) << "up to the begin of the next one";
     EXPECT_EQ(two.version, one.version);
     c.operations = second;
     EXPECT_EQ(std::get<add_version::added>(run(c)).taken, second.size());
     EXPECT_EQ(seq(), before);
 }
 
-TEST_F(interrupted_sync, what_others_lost_against_it_is_not_given_back) {
+TEST_F(interrupted_sync, operations_that_lost_against_it_are_not_sent_back) {
     send(phone, uuid{}, {create(uuid_of(1)), update(uuid_of(1), "p", "theirs")});
     const operations own{create(uuid_of(1)), update(uuid_of(1), "p", "mine", t0 + milliseconds{5})};
     push(uuid{}, own);
@@ -120,7 +120,7 @@ TEST_F(interrupted_sync, what_others_lost_against_it_is_not_given_back) {
 
 TEST_F(interrupted_sync, another_log_is_pushed_as_it_is) {
     push(uuid{}, batch);
-    // Undone on the device, which has something else now.
+    // The device has undone its operations and made others.
     const uuid side = push(held_at(uuid{}), {create(uuid_of(2)), create(uuid_of(9))});
     task_map own{{uuid_of(2), {}}, {uuid_of(9), {}}};
     follow(side, own);
@@ -128,23 +128,24 @@ TEST_F(interrupted_sync, another_log_is_pushed_as_it_is) {
     EXPECT_EQ(own.size(), 3u);
 }
 
-TEST_F(interrupted_sync, a_name_leads_on_for_a_device_that_had_nothing_to_push) {
+TEST_F(interrupted_sync, a_position_continues_for_a_device_without_pending_operations) {
     const uuid own = push(uuid{}, batch);
     const uuid name = held_at(uuid{});
     EXPECT_TRUE(is_given(name, own, {.own_through = seq()}));
-    EXPECT_NE(held_at(name, {.own_through = 0}), name) << "it has not pushed that";
-    // Nobody knows: another name, which is known then. But never of a sync that may be in progress.
+    EXPECT_NE(held_at(name, {.own_through = 0}), name) << "the device has not pushed that version";
+    // Unknown progress: the device gets a new position, which is known from then on. This never
+    // happens for a sync that may be in progress.
     EXPECT_NE(held_at(name), name);
     EXPECT_EQ(held_at(held_at(name)), name);
     EXPECT_TRUE(std::holds_alternative<up_to_date>(child_of(name, {.may_be_resumed = true})));
     EXPECT_EQ(push(held_at(name), batch), own);
 }
 
-// Or it would be rejected for ever.
-TEST_F(interrupted_sync, a_device_that_is_too_far_behind_to_push_is_not_held) {
+// Otherwise its push would be rejected forever.
+TEST_F(interrupted_sync, a_device_too_far_behind_to_push_is_not_held) {
     push(uuid{}, batch);
     const uuid own = chain().front().id;
-    EXPECT_NE(held_at(uuid{}, {.pulls_first = true}), uuid{}) << "it pushes that again";
+    EXPECT_NE(held_at(uuid{}, {.pulls_first = true}), uuid{}) << "it pushes its version again";
     EXPECT_TRUE(is_given(uuid{}, own, {.pulls_first = true, .pulls_own = true}));
     const uuid base = head().version;
     send(phone, base, {create(uuid_of(5))});
@@ -154,7 +155,7 @@ TEST_F(interrupted_sync, a_device_that_is_too_far_behind_to_push_is_not_held) {
         std::holds_alternative<find_child::next_version>(child_of(name, {.pulls_first = true})));
 }
 
-TEST_F(interrupted_sync, a_device_may_be_made_to_push_before_it_is_given_others_versions) {
+TEST_F(interrupted_sync, a_device_may_have_to_push_before_it_receives_versions_of_others) {
     send(phone, uuid{}, {create(uuid_of(1))});
     const uuid theirs = chain().front().id;
     EXPECT_TRUE(is_given(uuid{}, theirs));
@@ -164,7 +165,7 @@ TEST_F(interrupted_sync, a_device_may_be_made_to_push_before_it_is_given_others_
         std::holds_alternative<up_to_date>(child_of(head().version, {.pushes_first = true})));
 }
 
-TEST_F(interrupted_sync, a_device_that_has_another_batch_pushes_it_before_it_is_given_keys) {
+TEST_F(interrupted_sync, a_device_with_another_batch_pushes_it_before_it_receives_keys) {
     constexpr sync_position at{.has_another_batch = true};
     const uuid own = push(uuid{}, batch);
     const uuid keys = head().version;
@@ -180,8 +181,8 @@ TEST_F(interrupted_sync, a_device_that_has_another_batch_pushes_it_before_it_is_
     EXPECT_EQ(its.at(uuid_of(3)).at("key"), "SYN-3");
 }
 
-// Its own versions are looked for behind others', however many.
-TEST_F(interrupted_sync, what_is_sent_again_is_found_far_behind) {
+// Its own versions are found after any number of versions of others.
+TEST_F(interrupted_sync, a_repeated_push_is_found_far_behind) {
     push(uuid{}, {create(uuid_of(9))});
     const uuid base = head().version;
     for (int n = 10; n < 20; ++n) send(phone, head().version, {create(uuid_of(n))});
@@ -202,8 +203,8 @@ TEST_F(interrupted_sync, what_is_sent_again_is_found_far_behind) {
     }
 }
 
-// The request that was cut off may still be at work when it is sent again.
-TEST_F(interrupted_sync, what_was_taken_since_the_rest_was_read_is_found) {
+// The interrupted request may still be running when it is repeated.
+TEST_F(interrupted_sync, a_version_added_since_the_read_is_found) {
     push(uuid{}, {create(uuid_of(9))});
     const uuid base = head().version;
     send(phone, base, {create(uuid_of(10))});
@@ -216,8 +217,8 @@ TEST_F(interrupted_sync, what_was_taken_since_the_rest_was_read_is_found) {
     EXPECT_EQ(seq(), before);
 }
 
-// A device may stand on one after its sync has ended.
-TEST_F(interrupted_sync, a_name_outlives_its_fork_version) {
+// A device may be at this position after the end of its sync.
+TEST_F(interrupted_sync, a_position_outlives_its_fork_version) {
     send(phone, uuid{}, {create(uuid_of(1))});
     const uuid base = head().version;
     send(phone, base, {create(uuid_of(3)), update(uuid_of(3), "p", "theirs")});
@@ -248,11 +249,11 @@ TEST_F(interrupted_sync, a_correction_by_the_server_is_not_by_others) {
     };
     const uuid own = push(uuid{}, batch);
     EXPECT_FALSE(is_by_others(uuid{}));
-    EXPECT_FALSE(is_by_others(own)) << "the keys";
+    EXPECT_FALSE(is_by_others(own)) << "the version with the keys";
     const uuid before = head().version;
     send(phone, before, {create(uuid_of(5))});
     EXPECT_TRUE(is_by_others(before));
-    // Of what the server made the device has a part of its own: the rest is no correction for that.
+    // The device itself created part of the server's version: the rest is not a correction.
     const uuid common = head().version;
     import(account_, 6, 1);
     EXPECT_TRUE(is_by_others(push(common, {create(uuid_of(6))})));

@@ -1,4 +1,4 @@
-// An opaque account becomes managed.
+// Conversion of an opaque account to a managed one.
 
 #include "unit/rules/fixture.hpp"
 
@@ -10,8 +10,8 @@ namespace {
 
 using converted_account = managed_account;
 
-// A version is read whole by whoever reads it: the keys of a large account come in several.
-TEST_F(converted_account, an_opaque_account_gets_its_keys_behind_its_history) {
+// A version is always read as a whole: the keys of a large account are split into several.
+TEST_F(converted_account, a_converted_account_gets_its_keys_after_its_history) {
     constexpr int count = 10'001;
     const uuid client = uuid_of(903);
     manage_account c;
@@ -40,7 +40,8 @@ TEST_F(converted_account, an_opaque_account_gets_its_keys_behind_its_history) {
 
 // ---- in steps ----
 
-// An opaque account of `count` tasks, one made in each version; the second is purged by the last.
+// An opaque account of `count` tasks, one created in each version; the last version purges the
+// second.
 class converted_in_steps : public managed_account {
   protected:
     static constexpr int count = 12;
@@ -49,7 +50,7 @@ class converted_in_steps : public managed_account {
         account_ = run(register_client{client_}).account.id;
         for (int n = 1; n <= count + 1; ++n) seal(n);
         run(add_sealed_snapshot{client_, head().version, "snapshot", account_});
-        // One has its number already.
+        // One task already has a number.
         run(give_key{.account = account_, .uuid = uuid_of(7), .prefix = {}, .project = {}});
     }
 
@@ -73,7 +74,7 @@ class converted_in_steps : public managed_account {
         return all;
     }
 
-    // So many versions and tasks.
+    // Imports this many versions and tasks.
     chain_head take(std::size_t versions, std::size_t tasks) {
         chain_head taken{};
         for (std::size_t n = 0; n < versions; ++n) {
@@ -125,7 +126,7 @@ class converted_in_steps : public managed_account {
         }
     }
     void expect_sound() { EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{}); }
-    // As a start finds it.
+    // The state that a start of the server finds.
     std::optional<account_mode> left_over() {
         const auto found = ask(find_half_managed{});
         EXPECT_TRUE(!found.first || found.first->account == account_);
@@ -137,12 +138,12 @@ class converted_in_steps : public managed_account {
     std::vector<version> history_;
 };
 
-TEST_F(converted_in_steps, nobody_sees_it_before_the_last_one) {
+TEST_F(converted_in_steps, it_is_visible_only_after_the_last_step) {
     const auto sealed_bytes = accounts::find(*store_->begin_read(), account_)->stored_bytes;
     const auto taken = take(history_.size(), 8);
     EXPECT_EQ(mode(), account_mode::opaque);
     EXPECT_EQ(head().seq, count + 1);
-    // Its clients read on.
+    // Its clients can still read.
     EXPECT_TRUE(std::holds_alternative<sealed_version>(ask(find_sealed_child{account_, {}})));
     const auto done = std::get<manage_account::managed>(run(last(taken, history_.size(), 8)));
     EXPECT_EQ(done.versions, count + 1);
@@ -162,13 +163,13 @@ TEST_F(converted_in_steps, nobody_sees_it_before_the_last_one) {
     EXPECT_EQ(seen.size(), count - 1u);
     EXPECT_EQ(seen.at(uuid_of(7)).at("key"), "TASK-1");
     EXPECT_EQ(seen.at(uuid_of(1)).at("key"), "TASK-2");
-    // What was purged of it goes as it does elsewhere.
+    // A purged task is removed as in any account.
     const auto purged = ask(find_purged{});
     ASSERT_EQ(purged.tasks.size(), 1u);
     EXPECT_EQ(purged.tasks.front().through, count + 1);
 }
 
-TEST_F(converted_in_steps, what_was_taken_over_in_vain_leaves_numbers_alone) {
+TEST_F(converted_in_steps, a_cancelled_import_changes_no_numbers) {
     for (const std::size_t tasks : {std::size_t{0}, std::size_t{5}, made().size()}) {
         const auto before = accounts::find(*store_->begin_read(), account_)->stored_bytes;
         take(history_.size(), tasks);
@@ -183,17 +184,17 @@ TEST_F(converted_in_steps, what_was_taken_over_in_vain_leaves_numbers_alone) {
             EXPECT_TRUE(known->attributes.empty());
         }
     }
-    // And again: each has the number that it got.
+    // In a second import each task has the number it got.
     const auto taken = take(history_.size(), made().size());
     run(last(taken, history_.size(), made().size()));
-    undo(1);  // of a managed account nothing is undone
+    undo(1);  // for a managed account there is nothing to undo
     remove_all_sealed(1u << 20);
     EXPECT_EQ(find(uuid_of(1))->numbered->number, 2);
     EXPECT_EQ(find(uuid_of(count))->numbered->number, count - 1);
     EXPECT_EQ(attribute(uuid_of(3), "p"), "secret");
 }
 
-TEST_F(converted_in_steps, a_client_that_adds_meanwhile_is_not_passed_over) {
+TEST_F(converted_in_steps, a_version_added_during_the_conversion_is_not_lost) {
     const auto opened = head();
     const auto taken = take(3, 0);
     seal(count + 1);

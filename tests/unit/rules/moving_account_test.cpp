@@ -1,4 +1,4 @@
-// An account that was here first, and whose tasks move elsewhere.
+// A local account whose tasks move to a remote server.
 
 #include "fixture.hpp"
 
@@ -11,7 +11,7 @@
 namespace callsign {
 namespace {
 
-// An account that was here first, with five tasks, and moves there.
+// A local account with five tasks, and its move to the remote server.
 class moving_account : public rules_test {
   protected:
     moving_account() {
@@ -36,7 +36,7 @@ class moving_account : public rules_test {
         return run(settle{account_, sent.parent, version, sent.operations, sent.parts});
     }
     remote_chain remote() { return *remotes::find(*store_->begin_read(), account_); }
-    // What a replica there comes to.
+    // The tasks of a replica that syncs with the remote server.
     task_map sent_to_there(std::int64_t tasks_at_once) {
         task_map there;
         for (;;) {
@@ -51,8 +51,9 @@ class moving_account : public rules_test {
     int sent_ = 10;
 };
 
-// Its devices have synced there first: nothing has to be sent, and what they add is numbered.
-TEST_F(moving_account, goes_on_behind_the_version_that_its_devices_left_with) {
+// Its devices have synced with the remote server before: nothing is sent, and tasks that they add
+// are numbered.
+TEST_F(moving_account, continues_after_the_last_version_of_its_devices) {
     const uuid left = accounts::head_of(*store_->begin_read(), account_).version;
     const auto move_behind = [&](const uuid& version) {
         return run(move_there{account_, "https://example.com/", uuid_of(900), "key", version});
@@ -73,7 +74,7 @@ TEST_F(moving_account, goes_on_behind_the_version_that_its_devices_left_with) {
     EXPECT_EQ(made->numbered->number, 7);
 }
 
-TEST_F(moving_account, sends_every_task_as_it_is_and_not_those_that_are_gone) {
+TEST_F(moving_account, sends_every_task_unchanged_and_no_purged_ones) {
     run(edit_task{.account = account_, .task = task_key{"SYN", "", 2}, .purge = true});
     const auto here = store_->begin_read();
     ASSERT_TRUE(std::holds_alternative<move_there::moving>(move()));
@@ -91,7 +92,7 @@ TEST_F(moving_account, sends_every_task_as_it_is_and_not_those_that_are_gone) {
     }
 }
 
-TEST_F(moving_account, is_as_far_as_was_settled_and_no_further) {
+TEST_F(moving_account, advances_with_each_settled_version_only) {
     move();
     const auto first = take(2);
     EXPECT_FALSE(remote().moving->after);
@@ -99,7 +100,7 @@ TEST_F(moving_account, is_as_far_as_was_settled_and_no_further) {
     ASSERT_TRUE(remote().moving->after);
     EXPECT_EQ(remote().moving->tasks, 2);
     EXPECT_EQ(remote().cursor, v1);
-    // What was not settled is sent again.
+    // Unsettled versions are sent again.
     const auto lost = take(2);
     EXPECT_EQ(take(2).operations.front().uuid, lost.operations.front().uuid);
     settle_as(take(2), v2);
@@ -127,7 +128,7 @@ TEST_F(moving_account, outlives_a_remote_that_calls_two_versions_the_same) {
     EXPECT_EQ(remote().moving->tasks, 4);
 }
 
-TEST_F(moving_account, sends_nothing_else_before_that_is_done) {
+TEST_F(moving_account, sends_nothing_else_before_the_move_is_done) {
     move();
     const auto begun = run(reserve{account_, "new", {}, {}, ""});
     const slot_id slot = std::get<reserve::reserved>(begun).slot;
@@ -144,14 +145,14 @@ TEST_F(moving_account, sends_nothing_else_before_that_is_done) {
     EXPECT_EQ(sent.parts.size(), 2u);
 }
 
-// Others may sync there from the first version on.
-TEST_F(moving_account, what_others_change_there_meanwhile_is_not_undone) {
+// Other replicas may sync with the remote server from the first version on.
+TEST_F(moving_account, remote_changes_during_the_move_are_not_reverted) {
     move();
     const auto first = take(1);
     settle_as(first, v1);
     const uuid task = first.operations.front().uuid;
     run(apply_remote_version{account_, v1, v2, {update(task, "description", "theirs", now_)}});
-    // As after its row was put back.
+    // As after a restore of its row.
     write([&](write_tx& tx) {
         auto r = *remotes::find(tx, account_);
         r.moving = moving_tasks{};
@@ -160,7 +161,7 @@ TEST_F(moving_account, what_others_change_there_meanwhile_is_not_undone) {
     EXPECT_EQ(sent_to_there(500).at(task).at("description"), "theirs");
 }
 
-TEST_F(moving_account, once_a_loss_is_accepted_it_begins_again) {
+TEST_F(moving_account, after_an_accepted_loss_it_begins_again) {
     move();
     settle_as(take(2), v1);
     run(halt_remote{account_, remote_halt::gone_back, remote()});
@@ -169,7 +170,7 @@ TEST_F(moving_account, once_a_loss_is_accepted_it_begins_again) {
     EXPECT_EQ(remote().moving, moving_tasks{});
 }
 
-TEST_F(moving_account, taken_over_from_a_snapshot_it_begins_again) {
+TEST_F(moving_account, after_a_restart_from_a_snapshot_it_begins_again) {
     move();
     settle_as(take(2), v1);
     run(apply_remote_state{.account = account_, .reached = apply_remote_state::end{v3, v2}});
@@ -177,7 +178,7 @@ TEST_F(moving_account, taken_over_from_a_snapshot_it_begins_again) {
     EXPECT_EQ(remote().moving, moving_tasks{});
 }
 
-TEST_F(moving_account, is_asked_for_again_and_changes_nothing) {
+TEST_F(moving_account, repeating_the_request_changes_nothing) {
     move();
     settle_as(take(2), v1);
     EXPECT_TRUE(std::holds_alternative<move_there::moving>(move()));
@@ -186,14 +187,14 @@ TEST_F(moving_account, is_asked_for_again_and_changes_nothing) {
         run(move_there{account_, "https://example.com/", uuid_of(901), "key"})));
 }
 
-TEST_F(moving_account, has_its_client_id_alone) {
+TEST_F(moving_account, has_a_unique_client_id) {
     move();
     account_ = std::get<account>(run(create_account{"second", "S", "t", sha256("second")})).id;
     EXPECT_TRUE(std::holds_alternative<client_id_taken>(move()));
     EXPECT_FALSE(remotes::find(*store_->begin_read(), account_));
 }
 
-TEST_F(moving_account, is_refused_while_devices_sync_here) {
+TEST_F(moving_account, is_rejected_while_local_devices_sync) {
     const auto device = run(create_device{account_, "laptop", uuid_of(30), "key"});
     const device_id id = std::get<callsign::device>(device).id;
     const auto refused = move();
@@ -203,8 +204,8 @@ TEST_F(moving_account, is_refused_while_devices_sync_here) {
     EXPECT_TRUE(std::holds_alternative<move_there::moving>(move()));
 }
 
-// Phase 1 was here, and so would have been phase 2.
-TEST_F(moving_account, what_was_begun_here_is_made_there) {
+// Phase 1 was local; phase 2 has to be remote.
+TEST_F(moving_account, a_creation_begun_locally_is_completed_remotely) {
     const auto begun = run(reserve{account_, "new", {}, {}, ""});
     const slot_id slot = std::get<reserve::reserved>(begun).slot;
     move();

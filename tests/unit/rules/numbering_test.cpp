@@ -1,4 +1,4 @@
-// Which tasks are numbered, in which order and series, and the attribute that shows the key.
+// The tasks that are numbered, their order and series, and the attribute with the key.
 
 #include "unit/rules/fixture.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using numbering = managed_account;
 
-TEST_F(numbering, new_tasks_are_numbered_in_their_order_and_get_their_keys_behind) {
+TEST_F(numbering, new_tasks_are_numbered_in_their_order_and_get_their_keys_after) {
     const auto added =
         send({create(uuid_of(2)), update(uuid_of(2), "description", "two"), create(uuid_of(1)),
               update(uuid_of(1), "description", "one"), update(uuid_of(1), "uda", "kept")});
@@ -35,27 +35,27 @@ TEST_F(numbering, a_project_chooses_the_series) {
     EXPECT_EQ(attribute(uuid_of(2), "key"), "SYN-1");
 }
 
-TEST_F(numbering, without_a_key_attribute_nothing_is_written_behind) {
+TEST_F(numbering, without_a_key_attribute_no_version_with_keys_is_written) {
     key_attribute_ = "";
     send({create(uuid_of(1))});
     EXPECT_EQ(chain().size(), 1u);
     EXPECT_EQ(attribute(uuid_of(1), "key"), "(none)");
     EXPECT_EQ(key_of(*find(uuid_of(1))->numbered), "SYN-1");
-    // Then the attribute is the client's own.
+    // The attribute then belongs to the client.
     send({update(uuid_of(1), "key", "mine")});
     EXPECT_EQ(attribute(uuid_of(1), "key"), "mine");
 }
 
-TEST_F(numbering, the_key_may_go_by_another_name) {
+TEST_F(numbering, the_key_attribute_may_have_another_name) {
     key_attribute_ = "callsign";
     send({create(uuid_of(1)), update(uuid_of(1), "key", "mine")});
     EXPECT_EQ(attribute(uuid_of(1), "callsign"), "SYN-1");
     EXPECT_EQ(attribute(uuid_of(1), "key"), "mine");
 }
 
-TEST_F(numbering, a_key_that_a_client_writes_is_put_right_once) {
+TEST_F(numbering, a_key_that_a_client_writes_is_corrected_once) {
     send({create(uuid_of(1))});
-    const auto later = now_ + std::chrono::hours{48};  // its clock is ahead
+    const auto later = now_ + std::chrono::hours{48};  // the clock of the device is ahead
     send({update(uuid_of(1), "key", "MINE-1", later), update(uuid_of(1), "p", "v", later)});
     EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
     EXPECT_EQ(attribute(uuid_of(1), "p"), "v");
@@ -63,13 +63,13 @@ TEST_F(numbering, a_key_that_a_client_writes_is_put_right_once) {
     send({update(uuid_of(1), "key", std::nullopt, later)});
     EXPECT_EQ(attribute(uuid_of(1), "key"), "SYN-1");
     EXPECT_EQ(chain().size(), 6u);
-    // What is right needs no answer.
+    // A correct key needs no correction.
     send({update(uuid_of(1), "key", "SYN-1", later)});
     send({update(uuid_of(1), "p", "w", later)});
     EXPECT_EQ(chain().size(), 8u);
 }
 
-TEST_F(numbering, a_task_that_comes_again_has_the_number_it_had) {
+TEST_F(numbering, a_recreated_task_keeps_its_number) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "v")});
     send({remove(uuid_of(1))});
     EXPECT_TRUE(find(uuid_of(1))->purged);
@@ -83,7 +83,7 @@ TEST_F(numbering, a_task_that_comes_again_has_the_number_it_had) {
     EXPECT_EQ(attribute(uuid_of(2), "key"), "SYN-2");
 }
 
-TEST_F(numbering, a_task_that_comes_and_goes_in_one_version_takes_no_number) {
+TEST_F(numbering, a_task_created_and_removed_in_one_version_takes_no_number) {
     const auto added = send({create(uuid_of(1)), remove(uuid_of(1)), create(uuid_of(2))});
     EXPECT_EQ(added.numbered, 1);
     EXPECT_FALSE(find(uuid_of(1)));

@@ -1,4 +1,4 @@
-// The first half of a sweep: what becomes of slots that are still pending.
+// The first half of a sweep: slots that are still pending.
 
 #include "unit/rules/fixture.hpp"
 
@@ -22,7 +22,8 @@ struct pending_slots : managed_account {
 TEST_F(pending_slots, fail_once_they_are_older_than_the_window_and_not_before) {
     reserved("old");
     const time_point made = now_;
-    now_ = made + window - milliseconds{1};  // the sweep runs when it is just as old as the window
+    // the sweep runs when the slot is exactly as old as the window
+    now_ = made + window - milliseconds{1};
     EXPECT_EQ(run(reconcile_pending{{}, 10, window, {}}).failed, 0);
     const auto done = run(reconcile_pending{{}, 10, window, {}});
     EXPECT_EQ(done.failed, 1);
@@ -32,7 +33,7 @@ TEST_F(pending_slots, fail_once_they_are_older_than_the_window_and_not_before) {
     EXPECT_EQ(std::get<slot_failed>(again).reserved_at, made);
 }
 
-TEST_F(pending_slots, are_left_alone_while_a_request_works_on_them) {
+TEST_F(pending_slots, are_skipped_while_a_request_works_on_them) {
     reserved("worked on");
     reserved("left");
     now_ += 10 * window;
@@ -42,8 +43,8 @@ TEST_F(pending_slots, are_left_alone_while_a_request_works_on_them) {
     EXPECT_EQ(state_of("left"), slot_state::failed);
 }
 
-// Whatever makes a task commits the slots that wait for it; one that was missed is found by the
-// sweep, however young it is.
+// Every creation of a task commits the slots that wait for it; the sweep finds a missed one at any
+// age.
 TEST_F(pending_slots, are_committed_when_their_task_exists) {
     const auto slot = reserved("k", uuid_of(1));
     key_attribute_ = "";
@@ -71,7 +72,7 @@ TEST_F(pending_slots, are_committed_when_their_task_exists) {
     EXPECT_EQ(key_of(replayed.receipt), "SYN-1");
 }
 
-// The store is sound afterwards, though another version made the task than gave it its number.
+// The store is sound afterwards, although one version created the task and another numbered it.
 TEST_F(pending_slots, give_their_task_a_number_if_it_has_none) {
     for (const char* key_attribute : {"key", ""}) {
         key_attribute_ = key_attribute;
@@ -97,7 +98,7 @@ TEST_F(pending_slots, give_their_task_a_number_if_it_has_none) {
     }
 }
 
-TEST_F(pending_slots, are_looked_at_a_step_at_a_time) {
+TEST_F(pending_slots, are_read_one_step_at_a_time) {
     for (const char* key : {"a", "b", "c"}) reserved(key);
     now_ += 10 * window;
     const auto first = run(reconcile_pending{{}, 2, window, {}});

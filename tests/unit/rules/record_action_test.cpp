@@ -1,4 +1,4 @@
-// What the audit log says of what commands have done.
+// The entries of the audit log for commands.
 
 #include "unit/rules/fixture.hpp"
 
@@ -22,7 +22,7 @@ class audit_log : public rules_test {
         tx->commit();
         return std::get<typename Command::answer>(done);
     }
-    // "action account: subject", the latest first.
+    // "action account: subject", newest first.
     std::vector<std::string> lines() {
         std::vector<std::string> all;
         for (const admin_action& a : actions::list(*store_->begin_read(), {}, 100, {})) {
@@ -38,7 +38,7 @@ class audit_log : public rules_test {
     const actor anna_{token_id{7}, "anna", {}, "192.0.2.7"};
 };
 
-TEST_F(audit_log, says_who_did_what_and_when) {
+TEST_F(audit_log, has_the_actor_the_action_and_the_time) {
     ask_for(create_account{"board", "SYN", "t", sha256("a")});
     const auto all = actions::list(*store_->begin_read(), {}, 10, {});
     ASSERT_EQ(all.size(), 1u);
@@ -48,7 +48,7 @@ TEST_F(audit_log, says_who_did_what_and_when) {
     EXPECT_EQ(lines(), std::vector<std::string>{"account-created board: SYN"});
 }
 
-TEST_F(audit_log, says_nothing_of_what_was_refused) {
+TEST_F(audit_log, has_no_entry_for_a_rejected_command) {
     const account_ref board{"board"};
     make("board");
     make("other");
@@ -72,7 +72,7 @@ TEST_F(audit_log, says_nothing_of_what_was_refused) {
     EXPECT_EQ(lines(), std::vector<std::string>{});
 }
 
-TEST_F(audit_log, names_what_each_was_about) {
+TEST_F(audit_log, has_the_subject_of_each_action) {
     const account_id id = make("board");
     const account_ref board{"board"};
     const auto expect = [&](const std::string& line) { EXPECT_EQ(last(), line); };
@@ -100,7 +100,7 @@ TEST_F(audit_log, names_what_each_was_about) {
     expect("tasks-imported board: 1 tasks");
     ask_for(some);
     expect("tasks-imported board: 1 tasks");
-    EXPECT_EQ(lines().size(), 8u) << "what was there already was not imported";
+    EXPECT_EQ(lines().size(), 8u) << "tasks that existed already were not imported";
     ask_for(note_action{.what = "backup-begun", .subject = "/backups/1"});
     expect("backup-begun : /backups/1");
     ask_for(note_action{"conversion-cancelled", "board"});
@@ -114,8 +114,8 @@ TEST_F(audit_log, names_what_each_was_about) {
     expect("account-deleted team: ");
 }
 
-// Nobody asks for that: the server does it when the grace is over.
-TEST_F(audit_log, keeps_what_was_about_an_account_that_is_gone) {
+// Not a request: the server removes the account after the grace period.
+TEST_F(audit_log, keeps_the_entries_of_a_removed_account) {
     make("board");
     ask_for(delete_account{account_ref{"board"}});
     now_ += std::chrono::hours{48};
@@ -130,7 +130,7 @@ TEST_F(audit_log, keeps_what_was_about_an_account_that_is_gone) {
     EXPECT_EQ(all.front().by, actor{});
 }
 
-TEST_F(audit_log, is_read_in_pages_and_forgotten_when_it_is_old) {
+TEST_F(audit_log, is_read_in_pages_and_deleted_when_it_expires) {
     make("board");
     for (const char* prefix : {"ONE", "TWO", "THREE"}) {
         ask_for(create_series{account_ref{"board"}, prefix});

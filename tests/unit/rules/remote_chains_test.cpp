@@ -1,4 +1,4 @@
-// An account whose tasks live elsewhere: what is sent there, what comes from there.
+// A remote account: what is sent to the remote server, and what is pulled from it.
 
 #include "fixture.hpp"
 
@@ -27,7 +27,7 @@ class remote_account : public rules_test {
         EXPECT_TRUE(std::get<reserve::reserved>(answer).elsewhere);
         return std::get<reserve::reserved>(answer).slot;
     }
-    // In flight; its task.
+    // Begins a delivery; returns its task.
     uuid begun(const std::string& key, std::optional<uuid> task = {}) {
         const slot_id id = reserved(key, task);
         const auto answer = run(begin_delivery{id, "", {{"description", key}}});
@@ -60,8 +60,8 @@ class remote_account : public rules_test {
     account_id account_;
 };
 
-// Both would number the tasks of one chain.
-TEST_F(remote_account, another_account_has_another_client_id_whatever_the_url) {
+// Two accounts with one client id would both number the tasks of one chain.
+TEST_F(remote_account, a_client_id_belongs_to_one_account_with_any_url) {
     const auto add = [this](const std::string& name, const std::string& url, int client) {
         create_account c{name, "SYN", "t", sha256(name)};
         c.elsewhere = create_account::home{url, uuid_of(client), "key"};
@@ -70,11 +70,11 @@ TEST_F(remote_account, another_account_has_another_client_id_whatever_the_url) {
     for (const char* url : {"https://example.com/", "https://example.org/"}) {
         EXPECT_TRUE(std::holds_alternative<client_id_taken>(add("second", url, 900))) << url;
     }
-    // However many there are before it.
+    // The check covers any number of accounts.
     for (int n = 0; n < 1'001; ++n) add("other " + std::to_string(n), "https://example.com/", n);
     EXPECT_TRUE(std::holds_alternative<client_id_taken>(add("last", "https://example.com/", 600)));
     EXPECT_TRUE(std::holds_alternative<account>(add("last", "https://example.com/", 2'000)));
-    // Once the account lives here, its client id is anybody's.
+    // Once the account is local, its client id is free.
     EXPECT_TRUE(std::holds_alternative<move_here::moved>(run(move_here{account_, uuid{}})));
     EXPECT_TRUE(std::holds_alternative<account>(add("next", "https://example.com/", 900)));
 }
@@ -89,8 +89,8 @@ TEST_F(remote_account, a_task_that_would_be_too_large_gets_no_slot_and_is_not_se
     EXPECT_EQ(waiting().creations, 0);
 }
 
-// What other clients there have made of it, the mirror has.
-TEST_F(remote_account, a_task_that_is_large_there_is_taken_as_one_of_a_device_is) {
+// The mirror accepts any size that other remote clients have written.
+TEST_F(remote_account, a_large_remote_task_is_accepted_like_one_of_a_device) {
     const std::string note(task_bytes_max, 'x');
     const operations large{create(uuid_of(1)), update(uuid_of(1), "note", note)};
     EXPECT_TRUE(
@@ -113,7 +113,7 @@ TEST_F(remote_account, a_creation_is_in_flight_and_has_no_number) {
     EXPECT_EQ(store_->totals()->slots.pending, 0);
 }
 
-TEST_F(remote_account, a_retry_finds_it_in_flight_and_makes_no_second) {
+TEST_F(remote_account, a_retry_finds_it_in_flight_and_creates_no_second) {
     begun("one");
     const auto again = run(reserve{account_, "one", {}, {}, ""});
     EXPECT_TRUE(std::holds_alternative<reserve::in_flight>(again));
@@ -143,7 +143,7 @@ TEST_F(remote_account, settled_it_has_its_number_and_its_key_waits_to_be_sent) {
     EXPECT_EQ(find(task)->attributes.at("key"), "SYN-1");
 }
 
-TEST_F(remote_account, what_was_sent_and_is_pulled_settles_the_same) {
+TEST_F(remote_account, a_sent_version_that_is_pulled_settles_the_same_way) {
     const uuid task = begun("one");
     const auto sent = take();
     const auto applied = std::get<apply_remote_version::applied>(pull({}, v1, sent.operations));
@@ -153,7 +153,7 @@ TEST_F(remote_account, what_was_sent_and_is_pulled_settles_the_same) {
     EXPECT_EQ(waiting().creations, 0);
 }
 
-TEST_F(remote_account, of_another_who_made_the_same_task_it_is_not_the_maker) {
+TEST_F(remote_account, a_task_that_another_client_created_is_not_its_own) {
     const uuid task = begun("one", uuid_of(5));
     take();
     pull({}, v1, {create(task), update(task, "description", "theirs")});
@@ -180,7 +180,7 @@ TEST_F(remote_account, sent_again_it_is_the_same_bytes) {
     EXPECT_EQ(first.operations, second.operations);
 }
 
-TEST_F(remote_account, nothing_is_settled_behind_another_parent) {
+TEST_F(remote_account, nothing_is_settled_after_another_parent) {
     begun("one");
     const auto sent = take();
     pull({}, v1, {create(uuid_of(3))});
@@ -200,13 +200,13 @@ TEST_F(remote_account, tasks_are_numbered_in_the_order_of_the_chain) {
     EXPECT_EQ(remote().before, v1);
 }
 
-TEST_F(remote_account, a_task_that_comes_and_goes_in_one_version_has_no_number) {
+TEST_F(remote_account, a_task_created_and_removed_in_one_version_has_no_number) {
     pull({}, v1, {create(uuid_of(1)), remove(uuid_of(1)), create(uuid_of(2))});
     EXPECT_FALSE(find(uuid_of(1)));
     EXPECT_EQ(number_of(uuid_of(2)), 1);
 }
 
-TEST_F(remote_account, a_task_made_anew_keeps_its_number) {
+TEST_F(remote_account, a_recreated_task_keeps_its_number) {
     pull({}, v1, {create(uuid_of(1)), create(uuid_of(2))});
     pull(v1, v2, {remove(uuid_of(1))});
     EXPECT_TRUE(find(uuid_of(1))->purged);
@@ -215,8 +215,8 @@ TEST_F(remote_account, a_task_made_anew_keeps_its_number) {
     EXPECT_EQ(number_of(uuid_of(1)), 1);
 }
 
-// A server that another wrote rubbish to.
-TEST_F(remote_account, operations_without_effect_are_left_out) {
+// Invalid operations that another client has written.
+TEST_F(remote_account, operations_without_effect_are_dropped) {
     pull(
         {}, v1,
         {update(uuid_of(1), "a", "b"), create(uuid_of(2)), create(uuid_of(2)), remove(uuid_of(3))});
@@ -226,7 +226,7 @@ TEST_F(remote_account, operations_without_effect_are_left_out) {
     EXPECT_EQ(accounts::find(*store_->begin_read(), account_)->head.seq, 1);
 }
 
-TEST_F(remote_account, a_large_version_goes_in_steps_and_on_where_it_stopped) {
+TEST_F(remote_account, a_large_version_is_applied_in_steps_and_resumed) {
     operations all;
     for (int n = 1; n <= 10; ++n) {
         all.push_back(create(uuid_of(n)));
@@ -244,7 +244,7 @@ TEST_F(remote_account, a_large_version_goes_in_steps_and_on_where_it_stopped) {
         if (remote().cursor == v1) break;
         EXPECT_EQ(remote().partial, v1);
         EXPECT_EQ(remote().partial_operations, c.before);
-        EXPECT_TRUE(take().operations.empty());  // not on half of a version
+        EXPECT_TRUE(take().operations.empty());  // nothing is sent on half of a version
         auto other = c;
         other.before = 0;
         EXPECT_TRUE(std::holds_alternative<mirror_moved>(run(other)));
@@ -253,7 +253,7 @@ TEST_F(remote_account, a_large_version_goes_in_steps_and_on_where_it_stopped) {
     EXPECT_EQ(number_of(uuid_of(10)), 10);
 }
 
-TEST_F(remote_account, an_edit_is_planned_on_the_mirror_and_lands_when_it_was_taken) {
+TEST_F(remote_account, an_edit_is_planned_on_the_mirror_and_applied_when_accepted) {
     pull({}, v1, {create(uuid_of(1)), update(uuid_of(1), "description", "old")});
     edit_task e{.account = account_, .task = task_key{"SYN", "", 1}};
     e.changes = {{"description", "new"}};
@@ -265,9 +265,9 @@ TEST_F(remote_account, an_edit_is_planned_on_the_mirror_and_lands_when_it_was_ta
     EXPECT_EQ(done.edited.front().attributes.at("description"), "new");
 }
 
-TEST_F(remote_account, edits_that_need_not_be_sent_are_answered) {
+TEST_F(remote_account, edits_without_a_change_need_no_delivery) {
     pull({}, v1, {create(uuid_of(1)), update(uuid_of(1), "description", "old")});
-    settle_as(take(), v2);  // its key
+    settle_as(take(), v2);  // the version with its key
     edit_task same{.account = account_, .task = uuid_of(1)};
     same.changes = {{"description", "old"}};
     edit_task stale = same;
@@ -298,7 +298,7 @@ TEST_F(remote_account, the_second_edit_of_a_task_waits_for_the_first) {
     EXPECT_EQ(sent.parts[1].edit, 2u);
 }
 
-TEST_F(remote_account, two_who_correct_a_key_do_not_go_on_for_ever) {
+TEST_F(remote_account, two_servers_that_correct_a_key_stop_eventually) {
     pull({}, v1, {create(uuid_of(1))});
     uuid at = v1;
     int sent = 0;
@@ -314,13 +314,13 @@ TEST_F(remote_account, two_who_correct_a_key_do_not_go_on_for_ever) {
     EXPECT_EQ(sent, key_corrections_max + 1);
     EXPECT_TRUE(was_told<events::key_contested>());
     EXPECT_EQ(find(uuid_of(1))->attributes.at("key"), "THEIRS-1");
-    // A day later it is put right once more.
+    // A day later the key is corrected again.
     now_ += key_contest_forgotten + milliseconds{1};
     pull(at, v2, {update(uuid_of(1), "a", "b")});
     EXPECT_EQ(take().operations.size(), 1u);
 }
 
-TEST_F(remote_account, a_key_of_a_task_that_is_gone_is_not_sent) {
+TEST_F(remote_account, a_key_of_a_purged_task_is_not_sent) {
     pull({}, v1, {create(uuid_of(1))});
     EXPECT_EQ(waiting().keys, 1);
     pull(v1, v2, {remove(uuid_of(1))});
@@ -340,17 +340,17 @@ TEST_F(remote_account, one_that_was_sent_is_not_failed_without_a_fence) {
     const auto looked = run(old_ones(account_));
     EXPECT_EQ(looked.failed, 0);
     EXPECT_EQ(looked.unfenced, 1);
-    // Another version behind that parent: no copy of ours can land there any more.
+    // Another child of that parent: no copy of our version can be accepted any more.
     pull({}, v1, {create(uuid_of(50))});
     EXPECT_EQ(run(old_ones(account_)).failed, 1);
     EXPECT_EQ(find_slot("one").state, slot_state::failed);
     EXPECT_EQ(find_slot("one").reason, failure_reason::not_delivered);
     EXPECT_EQ(waiting().creations, 0);
     EXPECT_FALSE(find(task));
-    EXPECT_EQ(number_of(uuid_of(50)), 1);  // it has consumed nothing
+    EXPECT_EQ(number_of(uuid_of(50)), 1);  // the failed creation has taken no number
 }
 
-TEST_F(remote_account, one_that_the_outbox_is_at_is_left_alone) {
+TEST_F(remote_account, one_being_delivered_is_skipped) {
     begun("one");
     EXPECT_EQ(run(old_ones(account_)).failed, 0);
     EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
@@ -375,7 +375,7 @@ TEST_F(remote_account, one_that_a_request_waits_for_is_not_failed) {
     EXPECT_EQ(run(sweep).failed, 0);
 }
 
-TEST_F(remote_account, a_pending_one_is_left_to_who_can_ask) {
+TEST_F(remote_account, a_pending_one_is_left_to_the_remote_look_up) {
     const slot_id id = reserved("one");
     now_ += std::chrono::hours{1};
     const auto looked = run(reconcile_pending{slot_id{}, 10, std::chrono::minutes{1}, {}});
@@ -388,16 +388,16 @@ TEST_F(remote_account, a_pending_one_is_left_to_who_can_ask) {
     EXPECT_EQ(find_slot(id).reason, failure_reason::window_passed);
 }
 
-TEST_F(remote_account, one_that_was_given_up_is_not_sent_until_the_reaper_has_looked) {
+TEST_F(remote_account, a_suspended_one_is_not_sent_until_the_next_sweep) {
     begun("one");
     const auto sent = take();
     run(give_up_effect{account_, *sent.parts.front().effect, 8});
     EXPECT_TRUE(take().operations.empty());
 }
 
-// ---- from a state ----
+// ---- restart from a snapshot ----
 
-TEST_F(remote_account, comes_to_a_state_and_keeps_its_numbers) {
+TEST_F(remote_account, adopts_a_state_and_keeps_its_numbers) {
     pull({}, v1, {create(uuid_of(1)), update(uuid_of(1), "a", "1"), create(uuid_of(2))});
     const auto head = accounts::head_of(*store_->begin_read(), account_).seq;
     apply_remote_state c{.account = account_};
@@ -412,13 +412,13 @@ TEST_F(remote_account, comes_to_a_state_and_keeps_its_numbers) {
     EXPECT_EQ(number_of(uuid_of(3)), 3);
     EXPECT_EQ(remote().cursor, v3);
     EXPECT_EQ(accounts::head_of(*store_->begin_read(), account_).seq, head + 1);
-    // Again, it changes nothing.
+    // The command is idempotent.
     run(c);
     EXPECT_EQ(accounts::head_of(*store_->begin_read(), account_).seq, head + 1);
 }
 
-// However little is sent, the tasks here may be large.
-TEST_F(remote_account, comes_to_a_state_in_steps) {
+// Steps are limited by the size of local tasks, too.
+TEST_F(remote_account, adopts_a_state_in_steps) {
     constexpr int count = 8;
     operations made;
     apply_remote_state c{.account = account_};
@@ -462,9 +462,9 @@ TEST_F(remote_account, a_creation_that_is_in_the_state_is_settled) {
     EXPECT_TRUE(find_slot("one").created);
 }
 
-// ---- halted, moved ----
+// ---- halted, moved to local ----
 
-TEST_F(remote_account, halted_it_takes_no_creations_and_sends_nothing) {
+TEST_F(remote_account, a_halted_account_accepts_no_creations_and_sends_nothing) {
     run(halt_remote{account_, remote_halt::gone_back, remote()});
     const slot_id id = reserved("one");
     EXPECT_TRUE(std::holds_alternative<remote_halted>(run(begin_delivery{id, "", {}})));
@@ -478,7 +478,7 @@ TEST_F(remote_account, halted_it_takes_no_creations_and_sends_nothing) {
     EXPECT_EQ(remote().halted, remote_halt::none);
 }
 
-TEST_F(remote_account, moves_here_when_nothing_is_on_its_way) {
+TEST_F(remote_account, moves_to_local_when_nothing_is_in_flight) {
     pull({}, v1, {create(uuid_of(1))});
     EXPECT_TRUE(std::holds_alternative<move_here::not_settled>(run(move_here{account_, v1})));
     settle_as(take(), v2);
@@ -486,14 +486,14 @@ TEST_F(remote_account, moves_here_when_nothing_is_on_its_way) {
     EXPECT_TRUE(std::holds_alternative<move_here::moved>(run(move_here{account_, v2})));
     EXPECT_FALSE(accounts::find(*store_->begin_read(), account_)->elsewhere);
     EXPECT_EQ(number_of(uuid_of(1)), 1);
-    // From here on it is like any other.
+    // The account is now like any local one.
     const auto made = run(reserve{account_, "one", {}, {}, ""});
     EXPECT_FALSE(std::get<reserve::reserved>(made).elsewhere);
     EXPECT_TRUE(std::holds_alternative<receipted>(
         run(fulfil{std::get<reserve::reserved>(made).slot, "", {}})));
 }
 
-TEST_F(remote_account, what_belongs_there_is_refused_here) {
+TEST_F(remote_account, commands_for_local_accounts_are_rejected) {
     EXPECT_TRUE(std::holds_alternative<account_is_elsewhere>(
         run(create_device{account_, "laptop", uuid_of(7), "key"})));
     EXPECT_TRUE(std::holds_alternative<account_is_elsewhere>(run(import_tasks{account_, {}})));

@@ -1,4 +1,4 @@
-// Phase 1: a creation is refused for the world as it is, and a retry is not.
+// Phase 1: a creation is validated against the current state, a retry is not.
 
 #include "unit/rules/fixture.hpp"
 
@@ -14,7 +14,7 @@ struct creations : rules_test {
     account_id owner = make("a");
 };
 
-TEST_F(creations, what_cannot_be_depended_on_is_named_and_no_slot_is_made) {
+TEST_F(creations, invalid_dependencies_are_reported_and_no_slot_is_created) {
     import(owner, 1, 1);
     reserve c = wanted("k");
     c.depends = {uuid_of(1), *parse_task_ref("SYN-9"), *parse_task_ref("X-1")};
@@ -31,13 +31,13 @@ TEST_F(creations, what_cannot_be_depended_on_is_named_and_no_slot_is_made) {
     }
 }
 
-TEST_F(creations, a_settled_key_keeps_its_answer_and_a_pending_one_does_not) {
+TEST_F(creations, a_settled_key_keeps_its_response_and_a_pending_one_does_not) {
     import(owner, 1, 1);
     reserve c = wanted("k");
     c.depends = {uuid_of(1)};
     c.attributes["until"] = std::to_string(now_.time_since_epoch().count() / 1000 + 1);
     const auto first = std::get<reserve::reserved>(run(c));
-    now_ += std::chrono::hours{1};  // `until` has come
+    now_ += std::chrono::hours{1};  // `until` has passed
     EXPECT_TRUE(std::holds_alternative<task_not_valid>(run(c)));
     run(fulfil{first.slot, "", {{"description", "x"}}});
     EXPECT_TRUE(std::get<receipted>(run(c)).replayed);
@@ -49,7 +49,7 @@ TEST_F(creations, a_settled_key_keeps_its_answer_and_a_pending_one_does_not) {
     EXPECT_TRUE(std::holds_alternative<key_conflict>(run(c)));
 }
 
-// What the server adds counts, too: a task is made that can be changed later.
+// Additions by the server count, too: a created task can always be edited later.
 TEST_F(creations, a_task_that_would_be_too_large_gets_no_slot) {
     const auto of_bytes = [&](std::size_t bytes) {
         reserve c = wanted("k" + std::to_string(bytes));
@@ -75,8 +75,8 @@ TEST_F(creations, a_task_that_would_be_too_large_gets_no_slot) {
     EXPECT_EQ(store_->totals()->slots.pending, 0);
 }
 
-// Of each the reaper is told how old its slot was, and as what it was found.
-TEST_F(creations, each_retry_is_told_of) {
+// The event of a retry has the age and the state of its slot.
+TEST_F(creations, each_retry_has_an_event) {
     const auto told = [&] {
         std::vector<events::retry_seen> all;
         for (const event& e : told_) {
@@ -114,8 +114,8 @@ TEST_F(creations, each_retry_is_told_of) {
     EXPECT_EQ(seen[0].found, slot_state::failed);
 }
 
-// Nothing of a request that is refused, nor of one with another payload: it is no retry.
-TEST_F(creations, what_is_no_retry_is_not_told_of) {
+// A rejected request, or one with another payload, is not a retry.
+TEST_F(creations, other_requests_with_the_key_have_no_event) {
     run(wanted("k"));
     reserve other = wanted("k");
     other.fingerprint = sha256("other");

@@ -1,4 +1,4 @@
-// A store that was put back from a backup: no number is given that somebody may have already.
+// A store restored from a backup: no number is assigned that a task may already have.
 
 #include "fixture.hpp"
 #include "support/scrub.hpp"
@@ -53,7 +53,7 @@ class restored : public rules_test {
     slot_id reserved(const std::string& key, int n) {
         return std::get<reserve::reserved>(run(reserve{account_, key, {}, uuid_of(n), ""})).slot;
     }
-    // What it says of its key is nobody's, and nobody is to read it.
+    // The key that the device sends belongs to no task, and must not be stored.
     bool has_no_number(const device& from, operations all, int n) {
         const bool added = is_added(send(from.client_id, std::move(all)));
         return added && !find(n)->numbered && !find(n)->attributes.contains("key");
@@ -87,13 +87,13 @@ TEST_F(restored, the_audit_log_has_it_and_of_when_the_backup_was) {
     EXPECT_EQ(all.front().subject, to_rfc3339(made_at));
 }
 
-TEST_F(restored, makes_nothing_and_leaves_no_slot) {
+TEST_F(restored, creates_nothing_and_leaves_no_slot) {
     hold();
     const auto refused = run(reserve{account_, "three", {}, {}, ""});
     ASSERT_TRUE(is_held(refused));
     EXPECT_EQ(std::get<series_held>(refused).prefix, "SYN");
     EXPECT_EQ(store_->totals()->slots.pending, 0);
-    // A receipt that the backup knows is told again.
+    // A receipt from before the backup is returned again.
     EXPECT_TRUE(std::holds_alternative<receipted>(run(reserve{account_, "two", {}, {}, ""})));
 }
 
@@ -108,7 +108,7 @@ TEST_F(restored, a_project_has_its_own_series) {
     EXPECT_EQ(std::get<series_held>(refused).prefix, "OPS");
 }
 
-TEST_F(restored, what_was_begun_before_the_backup_waits) {
+TEST_F(restored, a_creation_begun_before_the_backup_waits) {
     const auto begun = run(reserve{account_, "three", {}, {}, ""});
     const slot_id slot = std::get<reserve::reserved>(begun).slot;
     hold();
@@ -118,7 +118,7 @@ TEST_F(restored, what_was_begun_before_the_backup_waits) {
     EXPECT_EQ(std::get<receipted>(made).receipt.number, 7);
 }
 
-TEST_F(restored, goes_on_where_it_is_told_and_what_is_left_out_is_nobodys) {
+TEST_F(restored, resumes_at_a_given_number_and_skips_the_others) {
     hold();
     const auto low = resume(2);
     EXPECT_EQ(std::get<edit_series::next_too_low>(low).least, 3);
@@ -132,13 +132,13 @@ TEST_F(restored, goes_on_where_it_is_told_and_what_is_left_out_is_nobodys) {
         run(resume_series{account_ref{account_}, "NONE", {}})));
 }
 
-TEST_F(restored, goes_on_at_the_next_if_nothing_is_said) {
+TEST_F(restored, resumes_at_the_next_number_by_default) {
     hold();
     resume();
     EXPECT_EQ(std::get<receipted>(make("three")).receipt.number, 3);
 }
 
-// ---- what devices create meanwhile ----
+// ---- tasks that devices create while series are held ----
 
 TEST_F(restored, a_device_syncs_and_its_new_tasks_get_their_numbers_at_the_resume) {
     const uuid client = add_device().client_id;
@@ -159,7 +159,7 @@ TEST_F(restored, a_device_syncs_and_its_new_tasks_get_their_numbers_at_the_resum
     EXPECT_FALSE(all_series::default_of(*store_->begin_read(), account_)->numbering);
 }
 
-TEST_F(restored, so_many_that_they_get_their_numbers_in_steps) {
+TEST_F(restored, many_tasks_get_their_numbers_in_steps) {
     const uuid client = add_device().client_id;
     hold();
     constexpr int count = 2'400;
@@ -173,9 +173,9 @@ TEST_F(restored, so_many_that_they_get_their_numbers_in_steps) {
     EXPECT_TRUE(now.numbering);
     EXPECT_FALSE(find(1'000 + count - 1)->numbered);
     EXPECT_EQ(testing::audit(*store_), std::vector<std::string>{});
-    // Others need not wait for them.
+    // Other creations do not wait for them.
     EXPECT_GT(std::get<receipted>(make("three")).receipt.number, 3);
-    // Restored once more in between.
+    // Restored a second time in between.
     hold();
     EXPECT_EQ(ask(find_numbering{}).series, std::nullopt);
     resume();
@@ -216,7 +216,7 @@ TEST_F(restored, several_series_share_one_step) {
     EXPECT_LT(numbered, 1'100);
 }
 
-// It is of the series that it came to, as with a number.
+// The task belongs to the series that it was created in, as a numbered task does.
 TEST_F(restored, an_edit_leaves_it_in_its_series) {
     run(create_series{account_ref{account_}, "OPS", "ops"});
     const uuid client = add_device().client_id;
@@ -229,7 +229,7 @@ TEST_F(restored, an_edit_leaves_it_in_its_series) {
     EXPECT_EQ(key_of(7), "SYN-3");
 }
 
-TEST_F(restored, one_that_is_removed_meanwhile_stays_so) {
+TEST_F(restored, an_unnumbered_task_that_is_removed_stays_so) {
     const uuid client = add_device().client_id;
     hold();
     send(client, made(7, ""));
@@ -260,8 +260,8 @@ TEST_F(restored, the_slot_of_one_waits_for_its_number) {
     EXPECT_FALSE(answer.receipt.created);
 }
 
-// Its device had sent it and did not know; another one had the number from there.
-TEST_F(restored, another_device_brings_the_number_of_one) {
+// The device had sent the task without receiving its number; another device has received it.
+TEST_F(restored, another_device_brings_the_number_of_a_task) {
     const uuid client = add_device().client_id;
     const slot_id slot = reserved("three", 7);
     hold();
@@ -276,11 +276,11 @@ TEST_F(restored, another_device_brings_the_number_of_one) {
     EXPECT_EQ(find(8)->attributes.count("key"), 0u);
 }
 
-TEST_F(restored, an_export_brings_the_number_of_one) {
+TEST_F(restored, an_export_brings_the_number_of_a_task) {
     const uuid client = add_device().client_id;
     hold();
     send(client, made(7, ""));
-    send(client, {create(uuid_of(8))});  // its description is in a version that never came
+    send(client, {create(uuid_of(8))});  // its description is in a version that never arrived
     const import_tasks all{
         .account = account_,
         .tasks = {{uuid_of(7), {{"key", "SYN-9"}}},
@@ -297,7 +297,7 @@ TEST_F(restored, an_export_brings_the_number_of_one) {
     EXPECT_EQ(refused.faults.front().kind, import_tasks::key_fault_kind::number_taken);
 }
 
-TEST_F(restored, a_sheet_of_paper_brings_the_number_of_one) {
+TEST_F(restored, a_table_of_numbers_brings_the_number_of_a_task) {
     const uuid client = add_device().client_id;
     hold();
     send(client, made(7, ""));
@@ -340,7 +340,7 @@ TEST_F(restored, lists_and_new_devices_have_them) {
     EXPECT_EQ(testing::collect(*store_->begin_read(), account_, 100'000).tasks().size(), 6u);
 }
 
-TEST_F(restored, an_account_does_not_move_elsewhere_with_them) {
+TEST_F(restored, an_account_with_unnumbered_tasks_does_not_move_to_remote) {
     const device laptop = add_device();
     hold();
     send(laptop.client_id, made(7, ""));
@@ -361,8 +361,8 @@ TEST_F(restored, tasks_are_not_imported_before_that) {
         run(import_tasks{account_, {{uuid_of(8), {{"description", "x"}}}}, 0})));
 }
 
-// What people still have comes back with its number, whatever is missing between.
-TEST_F(restored, numbers_that_were_given_since_are_taken_in) {
+// Known numbers can be imported with any gaps between them.
+TEST_F(restored, numbers_assigned_after_the_backup_are_imported) {
     hold();
     import_numbers known{.account = account_ref{account_}};
     known.rows = {{"SYN", 5, uuid_of(9), "from a laptop", t0}};
@@ -380,8 +380,8 @@ TEST_F(restored, tasks_that_the_server_cannot_see_get_no_keys_either) {
     EXPECT_TRUE(is_held(run(give_key{sealed, uuid_of(41), {}, {}})));
 }
 
-// They have their keys from there.
-TEST_F(restored, accounts_that_live_elsewhere_go_on) {
+// Their tasks have keys on the remote server.
+TEST_F(restored, remote_accounts_are_not_held) {
     create_account c{"far", "FAR", "t", sha256("far")};
     c.elsewhere = create_account::home{"https://example.com/", uuid_of(900), "key"};
     const account_id far = std::get<account>(run(c)).id;
@@ -390,12 +390,12 @@ TEST_F(restored, accounts_that_live_elsewhere_go_on) {
     EXPECT_FALSE(is_held(run(reserve{far, "one", {}, {}, ""})));
 }
 
-// ---- keys that come back with their tasks ----
+// ---- keys that return with their tasks ----
 
 TEST_F(restored, tasks_bring_the_numbers_they_had) {
     const device laptop = add_device();
     hold();
-    // 3 to 5 were given after the backup; of 3 nobody has said anything yet.
+    // 3 to 5 were assigned after the backup; task 3 has not been synced yet.
     ASSERT_TRUE(is_added(send(laptop.client_id, made(5, "SYN-5"))));
     ASSERT_TRUE(is_added(send(laptop.client_id, made(4, "SYN-4"))));
     EXPECT_EQ(key_of(5), "SYN-5");
@@ -404,12 +404,12 @@ TEST_F(restored, tasks_bring_the_numbers_they_had) {
     resume();
     ASSERT_TRUE(is_added(send(laptop.client_id, made(6, ""))));
     EXPECT_EQ(key_of(6), "SYN-6");
-    // Now that it goes on a task cannot say which number it gets.
+    // After the resume the key of a new task is ignored.
     ASSERT_TRUE(is_added(send(laptop.client_id, made(3, "SYN-3"))));
     EXPECT_EQ(key_of(3), "SYN-7");
 }
 
-TEST_F(restored, a_number_that_is_a_tasks_is_not_brought_again) {
+TEST_F(restored, a_number_that_another_task_has_is_ignored) {
     const device laptop = add_device();
     hold();
     EXPECT_TRUE(has_no_number(laptop, made(5, "SYN-2"), 5));
@@ -426,7 +426,7 @@ TEST_F(restored, a_number_that_is_a_tasks_is_not_brought_again) {
     EXPECT_TRUE(skipped().size() == 2 && skipped().back().last == 1'000'006);
 }
 
-TEST_F(restored, a_brought_receipt_says_when_its_task_was_made) {
+TEST_F(restored, a_returned_receipt_has_the_creation_time_of_its_task) {
     const device laptop = add_device();
     hold();
     auto old = made(5, "syn-5");
@@ -442,7 +442,7 @@ TEST_F(restored, a_brought_receipt_says_when_its_task_was_made) {
     EXPECT_EQ(tasks::find(*store_->begin_read(), account_, uuid_of(6))->numbered->created_at, now_);
 }
 
-TEST_F(restored, periods_that_have_begun_take_numbers_back) {
+TEST_F(restored, periods_that_have_begun_accept_returned_numbers) {
     run(create_series{account_ref{account_}, "INC", "inc", reset_policy::daily});
     const device laptop = add_device();
     hold();
@@ -457,7 +457,7 @@ TEST_F(restored, periods_that_have_begun_take_numbers_back) {
     EXPECT_EQ(key_of(6), "INC-" + before + "-1");
 }
 
-TEST_F(restored, an_export_brings_keys_and_what_has_none_gets_one_at_the_resume) {
+TEST_F(restored, an_export_brings_keys_and_other_tasks_get_one_at_the_resume) {
     hold();
     import_tasks all{account_,
                      {{uuid_of(7), {{"key", "SYN-7"}}}, {uuid_of(8), {{"description", "new"}}}}};

@@ -1,5 +1,5 @@
-// What a device that is further than the backup brings, attribute by attribute. That nothing of it
-// is lost in any order of events is tests/property/restore_test.cpp's.
+// The merge of a device that is ahead of the backup, attribute by attribute.
+// tests/property/restore_test.cpp verifies that no order of events loses changes.
 
 #include "support/scrub.hpp"
 #include "unit/rules/fixture.hpp"
@@ -19,7 +19,7 @@ class resyncs : public managed_account {
               update(uuid_of(1), "modified", "100"), update(uuid_of(1), "p", "old")});
     }
 
-    // The store is a backup of itself: what follows it is another history.
+    // The store becomes a backup of itself: later versions are another history.
     void put_back() {
         now_ += std::chrono::seconds{1};
         const uuid instance = ids_.next(now_);
@@ -34,7 +34,7 @@ class resyncs : public managed_account {
     std::optional<resync> resync_of(const uuid& client) {
         return devices::find(*store_->begin_read(), client)->resync;
     }
-    // To where it is asked for its snapshot.
+    // Moves the laptop to where its snapshot is requested.
     uuid stand() {
         const auto ahead = std::get<find_child::ahead>(child_of_laptops(later()));
         return std::get<add_version::added>(send(laptop, ahead.id, {})).version;
@@ -48,7 +48,7 @@ class resyncs : public managed_account {
         EXPECT_TRUE(std::holds_alternative<merge_snapshot::done>(merge(stand(), all)));
         run(end_resync{laptop, account_, true});
     }
-    // What the laptop reads on from there; what has no effect there has none.
+    // Applies the versions that the laptop reads from there; some may have no effect on it.
     void lead_on(const uuid& from, task_map& own) {
         for (auto next = child_of_laptops(from);
              const auto* const version = std::get_if<find_child::next_version>(&next);
@@ -69,7 +69,7 @@ class resyncs : public managed_account {
         }
         return all;
     }
-    // At t0 and a second.
+    // An edit at t0 plus one second.
     void edit_here(const std::string& name, const std::string& value) {
         edit_task c{account_, uuid_of(1)};
         c.changes = {{name, value}};
@@ -82,7 +82,7 @@ class resyncs : public managed_account {
 
 using texts = std::vector<std::string>;
 
-TEST_F(resyncs, what_the_device_alone_has_changed_is_taken_over) {
+TEST_F(resyncs, a_change_of_the_device_only_is_merged) {
     put_back();
     edit_here("q", "here");
     attributes theirs = with({{"p", "new"}, {"modified", "200"}});
@@ -96,23 +96,22 @@ TEST_F(resyncs, what_the_device_alone_has_changed_is_taken_over) {
     EXPECT_EQ(annotations(), texts{});
 }
 
-TEST_F(resyncs, where_both_have_the_later_wins_and_the_other_is_kept) {
+TEST_F(resyncs, of_two_changes_the_later_wins_and_the_other_is_kept) {
     put_back();
     edit_here("p", "here");
     const task_map older{{uuid_of(1), with({{"p", "there"}, {"modified", "200"}})}};
     bring(older);
     EXPECT_EQ(attribute(uuid_of(1), "p"), "here");
     EXPECT_EQ(annotations(), texts{"laptop had p: there"});
-    bring(older);  // it was not told that the first had arrived
+    bring(older);  // the response to the first was lost
     EXPECT_EQ(annotations(), texts{"laptop had p: there"});
     bring({{uuid_of(1), with({{"p", "there again"}, {"modified", "1700000002"}})}});
     EXPECT_EQ(attribute(uuid_of(1), "p"), "there again");
     EXPECT_EQ(annotations(), (texts{"laptop had p: there", "The server had p: here"}));
 }
 
-// Nobody has seen it when the device comes back, and it was made when the clock was behind the
-// server's.
-TEST_F(resyncs, an_edit_that_was_not_sent_yet_wins_over_what_is_brought) {
+// The edit was not synced before the merge, and was made with a clock behind the server's.
+TEST_F(resyncs, an_unsynced_edit_wins_over_a_merged_one) {
     put_back();
     const uuid common = head().version;
     bring({{uuid_of(1), with({{"p", "brought"}, {"modified", "200"}})}});
@@ -128,8 +127,8 @@ TEST_F(resyncs, the_key_is_the_servers) {
     EXPECT_EQ(annotations(), texts{});
 }
 
-// It tells the device nothing new, so it is told in a way that has an effect there.
-TEST_F(resyncs, where_the_past_is_forgotten_the_device_is_told) {
+// The merge has no change for the device, so the version must be made to have an effect there.
+TEST_F(resyncs, where_history_has_expired_the_device_gets_the_servers_state) {
     put_back();
     edit_here("p", "here");
     write([&](write_tx& tx) { history::forget(tx, now_ + std::chrono::hours{1}, 100); });
@@ -144,7 +143,7 @@ TEST_F(resyncs, where_the_past_is_forgotten_the_device_is_told) {
     EXPECT_EQ(own, tasks());
 }
 
-TEST_F(resyncs, what_was_purged_here_since_stays_so_and_what_was_purged_there_is_told_again) {
+TEST_F(resyncs, local_purges_persist_and_tasks_purged_on_the_device_are_recreated) {
     send({create(uuid_of(2)), create(uuid_of(3))});
     put_back();
     edit_task purge{account_, uuid_of(2)};
@@ -162,8 +161,8 @@ TEST_F(resyncs, what_was_purged_here_since_stays_so_and_what_was_purged_there_is
     EXPECT_TRUE(own.contains(uuid_of(3)));
 }
 
-// Its text is not to go, and the next device that comes back is compared with what both had.
-TEST_F(resyncs, what_is_told_again_is_not_purged) {
+// The text of the task must stay, and the next device ahead is compared with the common state.
+TEST_F(resyncs, a_recreated_task_is_not_purged) {
     put_back();
     const uuid version = stand();
     merge(version, {});
@@ -171,8 +170,8 @@ TEST_F(resyncs, what_is_told_again_is_not_purged) {
     EXPECT_TRUE(purges::of_next(*store_->begin_read(), {}, 10).empty());
 }
 
-// How it stood before is not known any more.
-TEST_F(resyncs, what_was_purged_and_made_again_is_compared_with_care) {
+// The former state of the task is not known any more.
+TEST_F(resyncs, a_task_purged_and_created_again_is_merged_conservatively) {
     put_back();
     const uuid tablet = uuid_of(903);
     run(create_device{
@@ -189,7 +188,7 @@ TEST_F(resyncs, what_was_purged_and_made_again_is_compared_with_care) {
     EXPECT_EQ(annotations(), texts{"The server had p: here"});
 }
 
-TEST_F(resyncs, series_go_on_when_all_are_back_and_one_was_ahead) {
+TEST_F(resyncs, series_resume_when_all_devices_are_back_and_one_was_ahead) {
     put_back();
     const auto is_held = [&] {
         return all_series::default_of(*store_->begin_read(), account_)->held;
@@ -207,7 +206,7 @@ TEST_F(resyncs, series_go_on_when_all_are_back_and_one_was_ahead) {
     EXPECT_EQ(attribute(uuid_of(6), "key"), "SYN-6");
 }
 
-// The lost server had it from the phone, whose sync then had no answer.
+// The lost server had received the task from the phone, whose sync got no response.
 TEST_F(resyncs, a_device_brings_the_number_of_a_task_that_came_without_it) {
     put_back();
     run(end_resync{phone, account_});
@@ -227,14 +226,14 @@ TEST_F(resyncs, a_lost_device_is_waited_for_until_it_is_revoked) {
     EXPECT_FALSE(all_series::default_of(*store_->begin_read(), account_)->held);
 }
 
-TEST_F(resyncs, nobody_was_ahead_so_nobody_knows_where_to_go_on) {
+TEST_F(resyncs, without_a_device_ahead_series_stay_held) {
     put_back();
     run(end_resync{phone, account_});
     run(end_resync{laptop, account_});
     EXPECT_TRUE(all_series::default_of(*store_->begin_read(), account_)->held);
 }
 
-// A device whose own disk was put back is further than the backup a second time.
+// A device whose own disk was restored is ahead of the backup a second time.
 TEST_F(resyncs, a_device_comes_back_twice) {
     put_back();
     bring({{uuid_of(5), {{"key", "SYN-5"}}}});
@@ -250,7 +249,7 @@ TEST_F(resyncs, a_device_comes_back_twice) {
     EXPECT_TRUE(own.contains(uuid_of(5)));
 }
 
-TEST_F(resyncs, a_snapshot_that_was_not_asked_for_is_not_looked_at) {
+TEST_F(resyncs, an_unrequested_snapshot_is_ignored) {
     EXPECT_TRUE(std::holds_alternative<merge_snapshot::not_awaited>(
         merge(later(), {{uuid_of(1), with({{"p", "x"}})}})));
     put_back();
@@ -264,7 +263,7 @@ TEST_F(resyncs, a_snapshot_that_was_not_asked_for_is_not_looked_at) {
     EXPECT_EQ(attribute(uuid_of(1), "p"), "old");
 }
 
-TEST_F(resyncs, a_second_restore_knows_who_was_missing_since_the_first) {
+TEST_F(resyncs, a_second_restore_keeps_the_devices_missing_since_the_first) {
     put_back();
     run(end_resync{phone, account_});
     const auto first = from_;

@@ -1,5 +1,5 @@
-// What an account may store: a client's command that would go beyond it is refused, and nothing of
-// it is written; what takes away, what was promised, and what the operator does is not.
+// The storage limit of an account: a client's command that would exceed it is rejected and writes
+// nothing. Deletions, guaranteed results and the operator's commands are not limited.
 
 #include "unit/rules/fixture.hpp"
 
@@ -15,11 +15,11 @@ class full_account : public managed_account {
     std::int64_t stored(account_id of) {
         return accounts::find(*store_->begin_read(), of)->stored_bytes;
     }
-    // So many bytes more are what it may have.
+    // Sets the limit to `bytes` more than are stored.
     void leave(std::int64_t bytes, account_id of) {
         stored_bytes_max_ = static_cast<std::size_t>(stored(of) + bytes);
     }
-    // One byte too few, then just enough.
+    // Runs the command with one byte too few, then with just enough.
     template <class Command>
     typename Command::answer expect_bound(const Command& c, std::int64_t bytes, account_id of) {
         const std::int64_t before = stored(of);
@@ -34,7 +34,7 @@ class full_account : public managed_account {
     }
 };
 
-TEST_F(full_account, takes_no_creation_and_keeps_what_it_promised) {
+TEST_F(full_account, accepts_no_creation_and_completes_reserved_ones) {
     const attributes task{{"description", "water the plants"}};
     const reserve c{account_, "k", {}, {}, "", task};
     const auto reserved = std::get<reserve::reserved>(
@@ -50,12 +50,12 @@ TEST_F(full_account, takes_no_creation_and_keeps_what_it_promised) {
     EXPECT_EQ(store_->totals()->slots.pending, 0);
 }
 
-TEST_F(full_account, takes_no_edit_but_a_purge) {
+TEST_F(full_account, accepts_no_edit_except_a_purge) {
     import(account_, 1, 1);
     stored_bytes_max_ = 1;
     edit_task c{account_, uuid_of(1), {{"p", "w"}}};
     EXPECT_TRUE(std::holds_alternative<account_full>(run(c)));
-    // What changes nothing needs no room.
+    // An edit without a change needs no storage.
     c.changes = {{"p", "v"}};
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(c)));
     c.changes.clear();
@@ -66,7 +66,7 @@ TEST_F(full_account, takes_no_edit_but_a_purge) {
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(purge)));
 }
 
-TEST_F(full_account, takes_no_version_of_a_device_but_the_rest_of_one) {
+TEST_F(full_account, accepts_no_version_of_a_device_except_the_rest_of_one) {
     add_version c{laptop, uuid{}, {create(uuid_of(1))}, account_, 100};
     const auto added = std::get<add_version::added>(expect_bound(c, 100, account_));
     stored_bytes_max_ = 1;
@@ -76,14 +76,14 @@ TEST_F(full_account, takes_no_version_of_a_device_but_the_rest_of_one) {
     EXPECT_TRUE(std::holds_alternative<add_version::added>(run(c)));
 }
 
-TEST_F(full_account, takes_no_imported_tasks) {
+TEST_F(full_account, accepts_no_imported_tasks) {
     stored_bytes_max_ = 1;
     import_tasks c{account_, {{uuid_of(1), {{"p", "v"}}}}};
     EXPECT_TRUE(std::holds_alternative<account_full>(run(c)));
     EXPECT_EQ(stored(account_), 0);
 }
 
-TEST_F(full_account, takes_no_sealed_version_or_larger_snapshot) {
+TEST_F(full_account, accepts_no_sealed_version_or_larger_snapshot) {
     const uuid client = uuid_of(900);
     const auto vault = make("vault", client);
     const auto first = std::get<add_sealed_version::added>(
@@ -94,7 +94,7 @@ TEST_F(full_account, takes_no_sealed_version_or_larger_snapshot) {
     leave(1, vault);
     const auto second = std::get<add_sealed_version::added>(
         run(add_sealed_version{client, first.version, "s", false, vault}));
-    // In place of the one before, of which one byte more is one too many.
+    // It replaces the former snapshot, and may not be one byte larger.
     leave(0, vault);
     EXPECT_TRUE(std::holds_alternative<account_full>(
         run(add_sealed_snapshot{client, second.version, "snapshot+", vault})));
@@ -104,7 +104,7 @@ TEST_F(full_account, takes_no_sealed_version_or_larger_snapshot) {
     EXPECT_EQ(stored(vault), 15);
 }
 
-TEST_F(full_account, has_so_many_live_tokens) {
+TEST_F(full_account, has_a_maximum_of_valid_tokens) {
     const auto ask = [&](std::string secret, std::optional<account_ref> of,
                          std::optional<time_point> until = {}) {
         return run(create_token{std::move(of), "t", token_scope::read, sha256(secret), until});
@@ -125,10 +125,10 @@ TEST_F(full_account, has_so_many_live_tokens) {
     EXPECT_TRUE(std::holds_alternative<create_token::too_many_tokens>(ask("more", account_)));
     EXPECT_TRUE(was_told<events::account_full>());
     EXPECT_EQ(kept(), (std::vector{first, brief, third}));
-    // The operators' own, and another account's, are not counted with them.
+    // Operator tokens, and those of other accounts, do not count.
     EXPECT_TRUE(std::holds_alternative<token>(ask("operator", std::nullopt)));
     EXPECT_TRUE(std::holds_alternative<token>(ask("another", make("other"))));
-    // What has ended makes room, the oldest first, and only as much as is needed.
+    // Expired and revoked tokens are deleted as needed, the oldest first.
     run(revoke_token{third, account_});
     now_ += std::chrono::hours{2};
     const auto fourth = give("fourth");
@@ -140,7 +140,7 @@ TEST_F(full_account, has_so_many_live_tokens) {
     EXPECT_TRUE(std::holds_alternative<token>(ask("more", account_)));
 }
 
-TEST_F(full_account, has_had_so_many_prefixes) {
+TEST_F(full_account, has_a_maximum_of_former_prefixes) {
     const auto rename = [&](std::string from, std::string to) {
         return run(edit_series{.account = account_, .named = std::move(from), .prefix = to});
     };
@@ -152,7 +152,8 @@ TEST_F(full_account, has_had_so_many_prefixes) {
     EXPECT_TRUE(std::holds_alternative<edit_series::too_many_prefixes>(rename("ONE", "THREE")));
     EXPECT_TRUE(was_told<events::account_full>());
     EXPECT_FALSE(all_series::find(*store_->begin_read(), account_, "THREE"));
-    // One that it has or had is no more than before, and another series is not a former one.
+    // A prefix that the series has or had adds none, and that of another series is not a former
+    // one.
     EXPECT_TRUE(std::holds_alternative<series>(rename("ONE", "ONE")));
     EXPECT_TRUE(std::holds_alternative<series>(rename("ONE", "SYN")));
     EXPECT_TRUE(std::holds_alternative<prefix_taken>(rename("SYN", "OPS")));
@@ -162,7 +163,7 @@ TEST_F(full_account, has_had_so_many_prefixes) {
     EXPECT_TRUE(std::holds_alternative<series>(rename("THREE", "FOUR")));
 }
 
-TEST_F(full_account, is_nobody_elses_business) {
+TEST_F(full_account, does_not_affect_other_accounts) {
     import(account_, 1, 1);
     stored_bytes_max_ = static_cast<std::size_t>(stored(account_));
     const auto other = make("other");

@@ -1,4 +1,4 @@
-// What purged tasks were leaves the chain, history and the feed; all else stays as it was.
+// The text of purged tasks is removed from the chain, history and feed; all else stays unchanged.
 
 #include "support/scrub.hpp"
 
@@ -31,7 +31,7 @@ class scrubbing : public managed_account {
         }
         return all;
     }
-    // What operations say of a task, in order; "-": nothing any more.
+    // The text of a task in the operations, in order; "-" for removed text.
     std::string said_of(int n) {
         std::string said;
         for (const operation& o : all_operations()) {
@@ -50,7 +50,7 @@ class scrubbing : public managed_account {
     int steps_ = 0;
 };
 
-TEST_F(scrubbing, operations_keep_their_places_and_say_nothing) {
+TEST_F(scrubbing, operations_keep_their_positions_and_lose_their_text) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "secret"), create(uuid_of(2)),
           update(uuid_of(2), "p", "kept")});
     send({update(uuid_of(1), "a name that is one", "x")});
@@ -69,14 +69,14 @@ TEST_F(scrubbing, operations_keep_their_places_and_say_nothing) {
     EXPECT_EQ(stood(2, 2), "kept");
     EXPECT_EQ(stood(1, 2), "purged");
     EXPECT_EQ(find(uuid_of(1))->numbered->number, 1);
-    // They are over, and nothing is done again.
+    // The purges are complete, and are not repeated.
     EXPECT_TRUE(ask(find_purged{}).tasks.empty());
     steps_ = 0;
     scrub();
     EXPECT_EQ(steps_, 0);
 }
 
-// The chain is read once for them all.
+// The chain is read once for all of them.
 TEST_F(scrubbing, many_are_found_at_once) {
     constexpr int many = 501;
     operations all;
@@ -89,8 +89,8 @@ TEST_F(scrubbing, many_are_found_at_once) {
     EXPECT_EQ(ask(find_purged{}).tasks.size(), std::size_t{many});
 }
 
-// Its receipt names the version that made it the second time.
-TEST_F(scrubbing, what_was_removed_and_made_again_before_its_account_was_managed) {
+// Its receipt names the version that created it the second time.
+TEST_F(scrubbing, a_task_removed_and_recreated_before_the_conversion) {
     const uuid client = uuid_of(903);
     manage_account c;
     c.account = account_ = run(register_client{client}).account.id;
@@ -111,8 +111,8 @@ TEST_F(scrubbing, what_was_removed_and_made_again_before_its_account_was_managed
     EXPECT_EQ(said_of(1).substr(0, 8), "- p=kept");
 }
 
-// Taskwarrior never does it; another client of TaskChampion may.
-TEST_F(scrubbing, an_attribute_without_a_name_is_as_any_other) {
+// Taskwarrior never writes such an attribute; another client of TaskChampion may.
+TEST_F(scrubbing, an_attribute_without_a_name_is_scrubbed_like_others) {
     send({create(uuid_of(1)), update(uuid_of(1), "", "x")});
     const auto seq = head().seq;
     task_map own = tasks();
@@ -131,8 +131,8 @@ TEST_F(scrubbing, an_attribute_without_a_name_is_as_any_other) {
     EXPECT_EQ(said_of(1), "- - -");
 }
 
-// Devices that were away, with changes of their own, to it and to others.
-TEST_F(scrubbing, devices_from_before_come_to_the_same_end) {
+// Devices that were offline, with changes of this task and of others.
+TEST_F(scrubbing, offline_devices_converge_to_the_same_state) {
     for (const bool is_scrubbed : {false, true}) {
         const int one = is_scrubbed ? 1 : 11, two = one + 1;
         send({create(uuid_of(one)), update(uuid_of(one), "p", "a")});
@@ -147,7 +147,7 @@ TEST_F(scrubbing, devices_from_before_come_to_the_same_end) {
                                    {update(uuid_of(one), "p", "late"), create(uuid_of(two + 1)),
                                     update(uuid_of(two + 1), "p", "new")}))
                               .version;
-        // As the phone has it.
+        // The state of the phone.
         carry_out(own, update(uuid_of(one), "p", "late"));
         carry_out(own, create(uuid_of(two + 1)));
         carry_out(own, update(uuid_of(two + 1), "p", "new"));
@@ -156,15 +156,15 @@ TEST_F(scrubbing, devices_from_before_come_to_the_same_end) {
         EXPECT_EQ(attribute(uuid_of(one), "p"), "(no task)");
         EXPECT_EQ(attribute(uuid_of(two + 1), "p"), "new");
     }
-    // The replay of a new device has no operation without sense.
+    // The replay of a new device has no operation without effect.
     task_map fresh;
     follow({}, fresh);
     EXPECT_EQ(fresh, tasks());
     EXPECT_EQ(said_of(1), "- - -");
 }
 
-// One device deletes it and undoes that, in one version or in two.
-TEST_F(scrubbing, what_was_made_again_stays) {
+// A device deletes the task and undoes that, in one version or in two.
+TEST_F(scrubbing, a_recreated_task_stays) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "first")});
     send({remove(uuid_of(1)), create(uuid_of(1)), update(uuid_of(1), "p", "second")});
     const auto seq = head().seq;
@@ -176,7 +176,7 @@ TEST_F(scrubbing, what_was_made_again_stays) {
     const auto found = ask(find_purged{});
     send({create(uuid_of(1)), update(uuid_of(1), "p", "third")});
     send({remove(uuid_of(1))});
-    // A sweep that knows of an earlier purge alone does not end the later one.
+    // A sweep that knows only the earlier purge does not complete the later one.
     run(scrub_purged{account_, found.tasks});
     EXPECT_EQ(ask(find_purged{}).tasks.size(), 1u);
     scrub();
@@ -196,7 +196,7 @@ TEST_F(scrubbing, is_done_in_steps) {
     }
 }
 
-// An account that purges much has its chain read once for thousands, not for each few.
+// For an account with many purges the chain is read once for thousands of them.
 TEST_F(scrubbing, one_reading_of_the_chain_is_for_many) {
     operations all;
     for (int n = 1; n <= 2'000; ++n) {
@@ -215,7 +215,7 @@ TEST_F(scrubbing, one_reading_of_the_chain_is_for_many) {
     }
 }
 
-TEST_F(scrubbing, of_an_account_that_has_gone_meanwhile_is_over) {
+TEST_F(scrubbing, an_account_removed_in_between_needs_no_scrub) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});
     purge(1);
     const auto found = ask(find_purged{});
@@ -227,8 +227,8 @@ TEST_F(scrubbing, of_an_account_that_has_gone_meanwhile_is_over) {
     EXPECT_EQ(run(scrub_purged{account_, found.tasks, {1}}).over, 1u);
 }
 
-// As of versions before the purge as well: whoever reads it late is told no more.
-TEST_F(scrubbing, the_feed_tells_nothing_of_it) {
+// This includes versions from before the purge: a late reader gets no text either.
+TEST_F(scrubbing, the_feed_has_no_text_of_it) {
     send({create(uuid_of(1)), update(uuid_of(1), "named by a person", "secret")});
     purge(1);
     scrub();
@@ -240,7 +240,7 @@ TEST_F(scrubbing, the_feed_tells_nothing_of_it) {
         EXPECT_TRUE(c.task.attributes.empty());
         EXPECT_TRUE(c.changed.empty());
     }
-    // One that reads what is pending alone may have had it, and is told that it has gone.
+    // A reader with the filter "pending" may have received the task, and gets its removal.
     task_filter pending{.statuses = {task_status::pending}};
     const auto some =
         std::get<read_changes::part>(ask(read_changes{account_, {2}, {}, 100, pending, now_}));

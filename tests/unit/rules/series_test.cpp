@@ -1,4 +1,4 @@
-// Series: when they count from 1 again, what they are called, where they go on.
+// Series: resets, prefixes and starting numbers.
 
 #include "unit/rules/fixture.hpp"
 
@@ -63,7 +63,7 @@ class series_rules : public managed_account {
     int keys_ = 0;
 };
 
-TEST_F(series_rules, begin_again_with_each_period_of_their_zone) {
+TEST_F(series_rules, restart_with_each_period_of_their_zone) {
     daily("INC", "Europe/Berlin");
     set_time("2026-11-20T22:59:58Z");
     EXPECT_EQ(key("INC"), "INC-20261120-1");
@@ -86,8 +86,7 @@ TEST_F(series_rules, of_two_places_are_in_two_periods_at_the_same_moment) {
     EXPECT_EQ(key("WEST"), "WEST-20261119-1");
 }
 
-// Reserved before midnight, fulfilled after it: the key, the period and createdAt are of the
-// latter.
+// Reserved before midnight and fulfilled after it: key, period and createdAt are of the latter.
 TEST_F(series_rules, number_by_the_moment_of_the_fulfilment) {
     daily("INC", "UTC");
     set_time("2026-11-20T23:59:59Z");
@@ -99,11 +98,11 @@ TEST_F(series_rules, number_by_the_moment_of_the_fulfilment) {
     EXPECT_EQ(std::get<receipted>(run(reserve{account_, "k", {}, {}, "INC"})).receipt, given);
 }
 
-TEST_F(series_rules, never_go_back_to_a_period) {
+TEST_F(series_rules, never_return_to_a_former_period) {
     daily("INC", "Pacific/Kiritimati");
     set_time("2026-11-20T10:30:00Z");
     EXPECT_EQ(key("INC"), "INC-20261121-1");
-    set_time("2026-11-19T00:00:00Z");  // a clock that was wrong
+    set_time("2026-11-19T00:00:00Z");  // the clock was wrong
     EXPECT_EQ(key("INC"), "INC-20261121-2");
     edit_series zone = of("INC");
     zone.time_zone = "Pacific/Pago_Pago";
@@ -143,7 +142,7 @@ TEST_F(series_rules, number_by_the_stores_time) {
     EXPECT_EQ(period_of(given.created_at, reset_policy::daily, "UTC"), given.period);
 }
 
-// What a device or an import brings is numbered like any other.
+// Synced and imported tasks are numbered like others.
 TEST_F(series_rules, number_synced_tasks_in_their_period) {
     create_series c;
     c.prefix = "INC";
@@ -155,22 +154,22 @@ TEST_F(series_rules, number_synced_tasks_in_their_period) {
     EXPECT_EQ(attribute(uuid_of(1), "key"), "INC-20261120-1");
 }
 
-// ---- what they are called ----
+// ---- prefixes ----
 
-TEST_F(series_rules, keep_their_old_prefixes_as_aliases) {
+TEST_F(series_rules, keep_former_prefixes_as_aliases) {
     make_series({{}, "OLD", "house"});
     EXPECT_EQ(key("OLD"), "OLD-1");
     edit_series c = of("old");
     c.named = "OLD";
     c.prefix = "NEW";
     EXPECT_EQ(std::get<series>(run(c)).prefix, "NEW");
-    EXPECT_EQ(key("OLD"), "NEW-2") << "asked for by its old name";
+    EXPECT_EQ(key("OLD"), "NEW-2") << "with its former prefix";
     EXPECT_EQ(key("NEW"), "NEW-3");
     EXPECT_EQ(key("", {{"project", "house"}}), "NEW-4");
     EXPECT_EQ(name_of("OLD-1"), "NEW-1");
     EXPECT_EQ(name_of("NEW-1"), "NEW-1");
     EXPECT_EQ(name_of("OLD-4"), "NEW-4");
-    // It may take its old one back, and nobody else may have either.
+    // It may take its former prefix back, and no other series may use either.
     EXPECT_TRUE(std::holds_alternative<prefix_taken>(run(create_series{account_, "OLD"})));
     edit_series other = of("SYN");
     other.prefix = "OLD";
@@ -190,8 +189,8 @@ TEST_F(series_rules, the_default_may_be_renamed) {
     EXPECT_EQ(all_series::default_of(*store_->begin_read(), account_)->prefix, "BOARD");
 }
 
-// A task keeps the series of its creation, whatever becomes of its project.
-TEST_F(series_rules, a_project_is_looked_at_at_creation_only) {
+// A task keeps the series of its creation when its project changes.
+TEST_F(series_rules, a_project_selects_the_series_at_creation_only) {
     make_series({{}, "HOME", "house"});
     EXPECT_EQ(key("", {{"project", "house"}}), "HOME-1");
     edit_task move{account_, *parse_task_ref("HOME-1")};
@@ -211,9 +210,9 @@ TEST_F(series_rules, a_project_is_looked_at_at_creation_only) {
     EXPECT_EQ(key("", {{"project", "garden"}}), "SYN-2");
 }
 
-// ---- what they take no more ----
+// ---- archived series ----
 
-TEST_F(series_rules, archived_ones_take_no_numbers_and_resolve) {
+TEST_F(series_rules, archived_ones_assign_no_numbers_and_resolve) {
     make_series({{}, "HOME", "house"});
     EXPECT_EQ(key("HOME"), "HOME-1");
     const auto pending = std::get<reserve::reserved>(run(reserve{account_, "p", {}, {}, "HOME"}));
@@ -224,7 +223,7 @@ TEST_F(series_rules, archived_ones_take_no_numbers_and_resolve) {
         std::holds_alternative<series_archived>(run(reserve{account_, "x", {}, {}, "HOME"})));
     EXPECT_EQ(key("", {{"project", "house"}}), "SYN-1") << "its project is free";
     EXPECT_EQ(name_of("HOME-1"), "HOME-1");
-    // What was reserved before is fulfilled.
+    // A reservation from before is fulfilled.
     EXPECT_EQ(key_of(std::get<receipted>(run(fulfil{pending.slot, "HOME", {}})).receipt), "HOME-2");
     c.archived = false;
     run(c);
@@ -234,9 +233,9 @@ TEST_F(series_rules, archived_ones_take_no_numbers_and_resolve) {
     EXPECT_TRUE(is_refused<edit_series::default_stays>(standard));
 }
 
-// ---- where they go on ----
+// ---- starting numbers ----
 
-TEST_F(series_rules, begin_where_they_are_told_to) {
+TEST_F(series_rules, begin_at_a_given_number) {
     create_series c;
     c.prefix = "INV";
     c.next = 100;
@@ -248,11 +247,11 @@ TEST_F(series_rules, begin_where_they_are_told_to) {
     EXPECT_EQ(key("SYN"), "SYN-7");
 }
 
-TEST_F(series_rules, promise_no_gaps_unless_they_allow_them) {
+TEST_F(series_rules, allow_no_gaps_unless_configured) {
     EXPECT_EQ(key("SYN"), "SYN-1");
     edit_series c = of("SYN");
     c.next = 2;
-    EXPECT_TRUE(std::holds_alternative<series>(run(c))) << "as it is";
+    EXPECT_TRUE(std::holds_alternative<series>(run(c))) << "an edit without a change";
     c.next = 3;
     EXPECT_TRUE(is_refused<edit_series::promises_no_gaps>(c));
     c.next = 1;
@@ -269,7 +268,7 @@ TEST_F(series_rules, promise_no_gaps_unless_they_allow_them) {
               (std::vector<numbers_skipped>{{"", 2, 9}}));
 }
 
-TEST_F(series_rules, a_refused_change_changes_nothing) {
+TEST_F(series_rules, a_rejected_change_changes_nothing) {
     EXPECT_EQ(key("SYN"), "SYN-1");
     edit_series c = of("SYN");
     c.prefix = "NEW";
@@ -287,7 +286,7 @@ TEST_F(series_rules, a_refused_change_changes_nothing) {
     EXPECT_EQ(std::get<series>(run(fresh)).reset, reset_policy::yearly);
 }
 
-TEST_F(series_rules, have_a_bound) {
+TEST_F(series_rules, have_a_maximum) {
     for (std::size_t n = 1; n < series_max; ++n) {
         write([&](write_tx& tx) {
             all_series::put(tx, account_, "S" + std::to_string(n), "", false, now_);

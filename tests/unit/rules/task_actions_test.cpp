@@ -1,4 +1,4 @@
-// Complete, reopen, start, stop, annotate, denotate: what each changes of a task as it is.
+// Complete, reopen, start, stop, annotate, denotate: the effect of each on the current task.
 
 #include "unit/rules/fixture.hpp"
 
@@ -15,7 +15,7 @@ struct actions : managed_account {
         c.action = std::move(action);
         return run(c);
     }
-    // False: nothing was changed, and no version was made.
+    // Returns false if nothing was changed and no version was added.
     bool changes(task_action action) {
         const auto before = head().seq;
         EXPECT_TRUE(std::holds_alternative<edit_task::edited>(act(std::move(action))));
@@ -35,7 +35,7 @@ struct actions : managed_account {
     }
 };
 
-TEST_F(actions, a_task_is_completed_and_opened_again) {
+TEST_F(actions, a_task_is_completed_and_reopened) {
     EXPECT_TRUE(changes({verb::start}));
     EXPECT_TRUE(changes({verb::complete}));
     EXPECT_EQ(attribute(uuid_of(1), "status"), "completed");
@@ -51,7 +51,7 @@ TEST_F(actions, a_task_is_completed_and_opened_again) {
     EXPECT_FALSE(changes({verb::reopen}));
 }
 
-TEST_F(actions, what_is_open_is_not_reopened) {
+TEST_F(actions, a_pending_task_is_not_reopened) {
     send({update(uuid_of(1), "status", "recurring"), update(uuid_of(1), "recur", "weekly"),
           update(uuid_of(1), "due", "1800000000")});
     EXPECT_FALSE(changes({verb::reopen}));
@@ -68,7 +68,7 @@ TEST_F(actions, a_task_is_started_once_and_stopped) {
     EXPECT_EQ(attribute(uuid_of(1), "start"), started);
     EXPECT_TRUE(changes({verb::stop}));
     EXPECT_EQ(attribute(uuid_of(1), "start"), "(none)");
-    // What is over is worked on again.
+    // Work on a completed task can begin again.
     EXPECT_TRUE(changes({verb::complete}));
     EXPECT_TRUE(changes({verb::start}));
     EXPECT_EQ(attribute(uuid_of(1), "status"), "pending");
@@ -76,12 +76,12 @@ TEST_F(actions, a_task_is_started_once_and_stopped) {
     EXPECT_EQ(attribute(uuid_of(1), "start"), seconds());
 }
 
-TEST_F(actions, annotations_of_one_second_stand_beside_each_other) {
+TEST_F(actions, annotations_of_one_second_are_kept_side_by_side) {
     constexpr std::int64_t at = 1'750'000'000;
     EXPECT_TRUE(changes({verb::annotate, "one", at}));
     EXPECT_TRUE(changes({verb::annotate, "two", at}));
     EXPECT_FALSE(changes({verb::annotate, "one", at})) << "a retry";
-    EXPECT_FALSE(changes({verb::annotate, "two", at})) << "a retry of what was moved";
+    EXPECT_FALSE(changes({verb::annotate, "two", at})) << "a retry of the one that was moved";
     const std::map<std::string, std::string> both{{"annotation_1750000000", "one"},
                                                   {"annotation_1750000001", "two"}};
     EXPECT_EQ(annotations(), both);
@@ -89,7 +89,7 @@ TEST_F(actions, annotations_of_one_second_stand_beside_each_other) {
     EXPECT_EQ(attribute(uuid_of(1), "annotation_" + seconds()), "now");
 }
 
-TEST_F(actions, annotations_go_by_text_by_entry_or_by_both) {
+TEST_F(actions, annotations_are_removed_by_text_by_entry_or_by_both) {
     for (const std::int64_t at : {1'750'000'000, 1'750'000'100}) {
         EXPECT_TRUE(changes({verb::annotate, "same", at}));
         EXPECT_TRUE(changes({verb::annotate, "other", at + 10}));
@@ -107,7 +107,7 @@ TEST_F(actions, annotations_go_by_text_by_entry_or_by_both) {
     EXPECT_EQ(attribute(uuid_of(1), "status"), "pending");
 }
 
-TEST_F(actions, are_refused_as_edits_are) {
+TEST_F(actions, are_rejected_like_edits) {
     edit_task c{account_, uuid_of(1)};
     c.action = task_action{verb::complete};
     c.if_seq = {head().seq + 1};

@@ -1,4 +1,4 @@
-// What the operations of one version make of a task.
+// The effect of the operations of one version on a task.
 
 #include "unit/rules/fixture.hpp"
 
@@ -7,8 +7,8 @@ namespace {
 
 using touched = managed_account;
 
-// As many changes of one task as a segment holds, in any order.
-TEST_F(touched, the_last_change_of_an_attribute_holds) {
+// Many changes of one task, as in a full segment, in any order.
+TEST_F(touched, the_last_change_of_an_attribute_applies) {
     operations all{create(uuid_of(1)), update(uuid_of(1), "b", "0"), update(uuid_of(1), "z", "0")};
     send(all);
     send({update(uuid_of(1), "z", std::nullopt), update(uuid_of(1), "c", "1"),

@@ -1,4 +1,4 @@
-// The table of transforms, cell by cell, and what stands on it.
+// The table of transforms, cell by cell, and functions based on it.
 
 #include "support/carry_out.hpp"
 
@@ -54,7 +54,7 @@ TEST(transform, decides_as_the_clients_table_does) {
     EXPECT_EQ(decided(u, remove()), kept::local);
 }
 
-TEST(transform, lets_the_later_update_hold_and_at_one_time_the_servers) {
+TEST(transform, the_later_update_applies_and_at_one_time_the_servers) {
     const operation at_5 = update("p", "v", 5);
     EXPECT_EQ(decided(at_5, update("p", "v", 5)), kept::none);
     EXPECT_EQ(decided(at_5, update("p", "v", 4)), kept::none);
@@ -67,7 +67,7 @@ TEST(transform, lets_the_later_update_hold_and_at_one_time_the_servers) {
     EXPECT_EQ(decided(update("p", std::nullopt, 5), update("p", std::nullopt, 9)), kept::none);
 }
 
-TEST(transform, leaves_different_tasks_and_properties_alone) {
+TEST(transform, keeps_operations_on_different_tasks_and_properties) {
     EXPECT_EQ(decided(update("p", "v", 5), update("q", "v", 5)), kept::both);
     EXPECT_EQ(decided(update("p", "v", 5), update("p", "v", 5, two)), kept::both);
     for (const operation& server : {create(), remove(), update("p", "v", 5)}) {
@@ -78,8 +78,8 @@ TEST(transform, leaves_different_tasks_and_properties_alone) {
 }
 
 TEST(transform, of_lists_goes_one_server_operation_at_a_time) {
-    // The first of the server's meets the local Create, and both are gone; the next meets the
-    // update, loses, and leaves the local Delete as it was.
+    // The first operation of the server cancels the local Create; the next one loses against the
+    // local update, and keeps the local Delete.
     const operations server{create(), update("p", "server", 1), update("q", "server", 9)};
     const operations local{create(), update("p", "local", 2), create(two)};
     const transformed_lists lists = transform_lists(server, local);
@@ -97,9 +97,8 @@ TEST(transform, of_a_list_against_its_like_leaves_nothing) {
     EXPECT_EQ(transform_lists({}, all).local, all);
 }
 
-// A client may send as much as fills a body, all of it about one task; the writer must not be held
-// up by the square of that.
-TEST(transform, of_long_lists_takes_steps_not_their_square) {
+// A client may send a full body about one task; the cost must not be quadratic.
+TEST(transform, of_long_lists_is_not_quadratic) {
     constexpr int size = 100'000;
     operations server, local;
     for (int i = 0; i < size; ++i) {
@@ -114,12 +113,12 @@ TEST(transform, of_long_lists_takes_steps_not_their_square) {
     EXPECT_TRUE(back.local.empty());
 }
 
-TEST(carry_out, changes_a_task_that_is_there) {
+TEST(carry_out, changes_an_existing_task) {
     task_map tasks;
     EXPECT_TRUE(carry_out(tasks, create()));
     EXPECT_TRUE(carry_out(tasks, update("p", "v", 1)));
     EXPECT_TRUE(carry_out(tasks, update("q", "w", 1)));
-    EXPECT_TRUE(carry_out(tasks, update("p", "v2", 0)));  // times are for the transform alone
+    EXPECT_TRUE(carry_out(tasks, update("p", "v2", 0)));  // times matter only in transforms
     EXPECT_TRUE(carry_out(tasks, update("q", std::nullopt, 1)));
     EXPECT_TRUE(carry_out(tasks, update("q", std::nullopt, 1)));
     EXPECT_EQ(tasks, (task_map{{one, {{"p", "v2"}}}}));
@@ -127,7 +126,7 @@ TEST(carry_out, changes_a_task_that_is_there) {
     EXPECT_TRUE(tasks.empty());
 }
 
-TEST(carry_out, says_when_it_is_without_effect) {
+TEST(carry_out, reports_operations_without_effect) {
     task_map tasks;
     EXPECT_FALSE(carry_out(tasks, remove()));
     EXPECT_FALSE(carry_out(tasks, update("p", "v", 1)));
@@ -146,7 +145,7 @@ TEST(presence, before_operations_follows_from_the_first_of_each_task) {
     EXPECT_TRUE(there.at(two));
 }
 
-TEST(effective_only, keeps_what_does_something_where_it_stands) {
+TEST(effective_only, keeps_effective_operations_in_their_place) {
     const operations list{update("p", "v", 1), create(), create(), update("p", "v", 2),
                           create(two),         remove(), remove(), update("p", "w", 3)};
     int asked = 0;
@@ -158,11 +157,11 @@ TEST(effective_only, keeps_what_does_something_where_it_stands) {
     EXPECT_EQ(asked, 2);
 }
 
-// Why the chain holds effective operations only.
+// The reason why the chain holds effective operations only.
 TEST(effective_only, is_needed_for_lists_to_converge) {
     const task_map common{{one, {{"p", "v"}}}};
     const operation server = remove();
-    const operation local = create();  // of a task that is there
+    const operation local = create();  // of an existing task
     const auto lists = transform_lists({server}, {local});
     task_map server_first = common;
     carry_out(server_first, server);

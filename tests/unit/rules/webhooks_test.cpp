@@ -1,4 +1,4 @@
-// Webhooks: who has which, and how far each has come.
+// Webhooks of accounts, and the positions of their deliveries.
 
 #include "unit/rules/fixture.hpp"
 
@@ -33,7 +33,7 @@ class webhooks : public managed_account {
     std::size_t attempts() { return ask(list_deliveries{account_, uuid_of(1)})->size(); }
 };
 
-TEST_F(webhooks, one_begins_where_it_was_asked_to) {
+TEST_F(webhooks, one_begins_at_the_requested_position) {
     const webhook made = add();
     EXPECT_EQ(made.after, feed_place{3});
     EXPECT_EQ(made.mark, "mark");
@@ -47,7 +47,7 @@ TEST_F(webhooks, one_begins_where_it_was_asked_to) {
     EXPECT_EQ(found.created_at, now_);
 }
 
-TEST_F(webhooks, an_account_has_so_many) {
+TEST_F(webhooks, an_account_has_a_maximum) {
     for (int n = 1; n <= 3; ++n) add(n);
     EXPECT_TRUE(std::holds_alternative<create_webhook::too_many>(run(wanted(4))));
     run(remove_webhook{account_, uuid_of(2)});
@@ -64,7 +64,7 @@ TEST_F(webhooks, an_opaque_account_has_none) {
     EXPECT_TRUE(std::holds_alternative<no_such_account>(run(c)));
 }
 
-TEST_F(webhooks, another_accounts_is_not_there) {
+TEST_F(webhooks, one_of_another_account_does_not_exist) {
     add();
     const account_id other = make("other");
     EXPECT_FALSE(ask(find_webhook{other, uuid_of(1)}));
@@ -79,7 +79,7 @@ TEST_F(webhooks, another_accounts_is_not_there) {
     EXPECT_EQ(shown().after, feed_place{3});
 }
 
-TEST_F(webhooks, what_was_delivered_moves_it_and_forgives) {
+TEST_F(webhooks, a_delivery_advances_it_and_resets_its_failures) {
     add();
     run(attempt(false));
     run(attempt(false));
@@ -96,7 +96,7 @@ TEST_F(webhooks, what_was_delivered_moves_it_and_forgives) {
     EXPECT_EQ(log[0].at, now_);
 }
 
-TEST_F(webhooks, so_many_failures_in_a_row_disable_it) {
+TEST_F(webhooks, a_maximum_of_consecutive_failures_disables_it) {
     add();
     run(attempt(false));
     run(attempt(false));
@@ -118,13 +118,13 @@ TEST_F(webhooks, a_reason_disables_it_at_once) {
     c.disable = webhook_end::gone;
     run(c);
     EXPECT_EQ(shown().disabled, webhook_end::gone);
-    // Whoever disables it by hand then has not changed why.
+    // Disabling it manually afterwards does not change the reason.
     run(edit_webhook{.account = account_, .uuid = uuid_of(1), .enabled = false});
     EXPECT_EQ(shown().disabled, webhook_end::gone);
 }
 
-// An attempt that was under way when its owner set it back must not set it forward again.
-TEST_F(webhooks, what_began_before_an_edit_is_not_heard) {
+// An attempt that began before its owner set the position back must not advance it.
+TEST_F(webhooks, an_attempt_begun_before_an_edit_is_ignored) {
     add();
     run(edit_webhook{
         .account = account_, .uuid = uuid_of(1), .start = webhook_start{{1}, "earlier"}});
@@ -135,7 +135,7 @@ TEST_F(webhooks, what_began_before_an_edit_is_not_heard) {
     EXPECT_EQ(shown().after, (feed_place{5, 1}));
 }
 
-TEST_F(webhooks, one_that_is_removed_takes_its_log_along) {
+TEST_F(webhooks, a_removed_one_is_removed_with_its_log) {
     add();
     run(attempt(true));
     EXPECT_TRUE(
@@ -145,7 +145,7 @@ TEST_F(webhooks, one_that_is_removed_takes_its_log_along) {
     EXPECT_TRUE(std::holds_alternative<settle_delivery::superseded>(run(attempt(true))));
 }
 
-// ---- keys of tasks that the server cannot see ----
+// ---- keys of tasks in opaque accounts ----
 
 class unseen_tasks : public managed_account {
   protected:
@@ -158,7 +158,7 @@ class unseen_tasks : public managed_account {
     }
     receipt given(int n) { return std::get<receipted>(number(n)).receipt; }
 
-    // Its history so far becomes readable, and has made these tasks.
+    // The history becomes readable, and has created these tasks.
     void become_managed(std::vector<int> tasks) {
         run(add_sealed_version{client, {}, "sealed", false, account_});
         manage_account c;
@@ -188,7 +188,7 @@ TEST_F(unseen_tasks, each_has_a_number_once) {
     EXPECT_EQ(given(3).number, 3);
 }
 
-TEST_F(unseen_tasks, a_managed_accounts_are_refused) {
+TEST_F(unseen_tasks, a_managed_account_is_rejected) {
     account_ = make("managed");
     EXPECT_TRUE(std::holds_alternative<give_key::not_opaque>(number(1)));
     EXPECT_FALSE(find(uuid_of(1)));
@@ -213,8 +213,8 @@ TEST_F(unseen_tasks, the_series_is_chosen_as_a_creations) {
     EXPECT_FALSE(find(uuid_of(2)));
 }
 
-// Its task comes another way than by sync.
-TEST_F(unseen_tasks, a_number_waits_for_its_task_however_that_comes) {
+// The task may be created without a sync.
+TEST_F(unseen_tasks, a_number_waits_for_its_task_from_any_source) {
     given(2);
     given(3);
     become_managed({1});
@@ -233,7 +233,7 @@ TEST_F(unseen_tasks, a_number_waits_for_its_task_however_that_comes) {
     EXPECT_EQ(std::get<receipted>(run(fulfil{slot, "", {}})).receipt, made.receipt);
 }
 
-// A row's title is the first that anybody says of such a task.
+// The title of the row is the first text of such a task.
 TEST_F(unseen_tasks, a_table_of_numbers_brings_its_title) {
     given(3);
     given(4);
@@ -260,7 +260,7 @@ TEST_F(unseen_tasks, a_table_of_numbers_brings_its_title) {
     EXPECT_EQ(std::get<import_numbers::done>(run(c)).there_already, 2);
 }
 
-TEST_F(unseen_tasks, they_keep_their_numbers_when_they_can_be_seen) {
+TEST_F(unseen_tasks, they_keep_their_numbers_when_they_become_visible) {
     given(2);
     given(3);
     become_managed({1, 2});
@@ -269,17 +269,17 @@ TEST_F(unseen_tasks, they_keep_their_numbers_when_they_can_be_seen) {
     EXPECT_EQ(find(uuid_of(2))->numbered->seq, 1);
     EXPECT_EQ(attribute(uuid_of(2), "key"), key_of(*find(uuid_of(2))->numbered));
     EXPECT_EQ(find(uuid_of(1))->numbered->number, 3);
-    // One whose task never came: its number stays used.
+    // The task was never synced: its number stays assigned.
     EXPECT_TRUE(find(uuid_of(3))->purged);
     EXPECT_EQ(find(uuid_of(3))->numbered->number, 2);
-    // It may come later, and has its number.
+    // When the task is synced later, it has its number.
     send(client, head().version, {create(uuid_of(3)), update(uuid_of(3), "p", "v")});
     EXPECT_EQ(attribute(uuid_of(3), "key"), key_of(*find(uuid_of(3))->numbered));
     EXPECT_EQ(find(uuid_of(3))->numbered->number, 2);
 }
 
-// Its slot waits for what is to be in it.
-TEST_F(unseen_tasks, a_sweep_does_not_take_a_number_for_a_task) {
+// The slot waits for the content of its task.
+TEST_F(unseen_tasks, a_sweep_does_not_treat_a_number_as_a_task) {
     constexpr milliseconds window{1'000};
     given(3);
     given(4);
@@ -297,8 +297,8 @@ TEST_F(unseen_tasks, a_sweep_does_not_take_a_number_for_a_task) {
     EXPECT_EQ(ask(find_slot{account_, "left"})->slot.state, slot_state::failed);
 }
 
-// However it comes, who waits for it has it, and it is never unseen again.
-TEST_F(unseen_tasks, a_device_that_makes_it_settles_its_slots) {
+// From any source, the task settles the slots that wait for it, and never becomes unseen again.
+TEST_F(unseen_tasks, a_device_that_creates_it_settles_its_slots) {
     given(3);
     become_managed({1});
     reserved("k", uuid_of(3));
@@ -310,7 +310,7 @@ TEST_F(unseen_tasks, a_device_that_makes_it_settles_its_slots) {
     EXPECT_FALSE(is_unseen(*find(uuid_of(3))));
 }
 
-TEST_F(unseen_tasks, a_creation_whose_task_lives_elsewhere_is_sent_there) {
+TEST_F(unseen_tasks, a_creation_with_a_remote_task_is_sent_to_the_remote_server) {
     given(3);
     given(4);
     become_managed({1});
@@ -327,7 +327,7 @@ TEST_F(unseen_tasks, a_creation_whose_task_lives_elsewhere_is_sent_there) {
         run(begin_delivery{mine, "", {{"description", "d"}}})));
     EXPECT_TRUE(std::holds_alternative<begin_delivery::delivering>(
         run(begin_delivery{other, "", {{"description", "late"}}})));
-    // Somebody else has made one of them there, meanwhile.
+    // Another client has created one of them on the remote server.
     run(apply_remote_version{account_,
                              {},
                              uuid_of(905),

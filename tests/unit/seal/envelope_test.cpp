@@ -39,7 +39,7 @@ TEST(envelope, agrees_with_taskchampions_test_vector) {
                                "804d9081897e3da1bf90f7e2222d00df3e3c01f7eacff4"));
     EXPECT_EQ(open_body(k, place, sealed), opened_body("SUCCESS"));
 
-    // Another secret, another client id, another version id: none opens it.
+    // A wrong secret, client id or version id: none decrypts it.
     const uuid other = *parse_uuid("0666d464-418a-4a08-ad53-6f15c78270ce");
     const opened_body closed = open_error::does_not_open;
     EXPECT_EQ(
@@ -50,7 +50,7 @@ TEST(envelope, agrees_with_taskchampions_test_vector) {
     EXPECT_EQ(open_body(k, other, sealed), closed);
 }
 
-TEST(envelope, says_what_is_wrong_with_its_outside) {
+TEST(envelope, reports_errors_of_its_header) {
     const std::string sealed = seal_body(some_key(), place, nonce, "x");
     for (std::size_t size = 0; size < sealed.size(); ++size) {
         const auto found = open_body(some_key(), place, std::string_view(sealed).substr(0, size));
@@ -72,7 +72,7 @@ TEST(envelope, may_have_nothing_in_it) {
     EXPECT_EQ(open_body(some_key(), place, sealed), opened_body(""));
 }
 
-RC_GTEST_PROP(envelope, opens_what_it_sealed, (const std::string& text)) {
+RC_GTEST_PROP(envelope, decrypts_what_it_encrypted, (const std::string& text)) {
     const auto drawn = *rc::gen::container<std::array<std::uint8_t, nonce_bytes>>(
         rc::gen::arbitrary<std::uint8_t>());
     const std::string sealed = seal_body(some_key(), place, drawn, text);
@@ -80,7 +80,7 @@ RC_GTEST_PROP(envelope, opens_what_it_sealed, (const std::string& text)) {
     RC_ASSERT(open_body(some_key(), place, sealed) == opened_body(text));
 }
 
-RC_GTEST_PROP(envelope, does_not_open_with_any_bit_turned, (const std::string& text)) {
+RC_GTEST_PROP(envelope, does_not_decrypt_with_any_bit_flipped, (const std::string& text)) {
     std::string sealed = seal_body(some_key(), place, nonce, text);
     const auto bit = *rc::gen::inRange<std::size_t>(0, sealed.size() * 8);
     sealed[bit / 8] = static_cast<char>(sealed[bit / 8] ^ (1 << (bit % 8)));
@@ -88,7 +88,7 @@ RC_GTEST_PROP(envelope, does_not_open_with_any_bit_turned, (const std::string& t
     RC_ASSERT(open_body(some_key(), place, sealed) == opened_body(wanted));
 }
 
-RC_GTEST_PROP(envelope, does_not_open_in_another_place_or_with_another_key, ()) {
+RC_GTEST_PROP(envelope, does_not_decrypt_in_another_place_or_with_another_key, ()) {
     const std::string sealed = seal_body(some_key(), place, nonce, "text");
     const auto bit = *rc::gen::inRange<std::size_t>(0, 8 * key_bytes);
     std::string other_key(reinterpret_cast<const char*>(some_key().bytes().data()), key_bytes);

@@ -31,7 +31,7 @@ std::string text_of(const secret_bytes& secret) {
     return {reinterpret_cast<const char*>(secret.bytes().data()), secret.size()};
 }
 
-TEST(secret_bytes, hold_what_they_are_given_and_let_go_of_it_when_moved) {
+TEST(secret_bytes, hold_their_input_and_release_it_when_moved) {
     secret_bytes one(std::string_view("correct horse"));
     EXPECT_EQ(text_of(one), "correct horse");
     const secret_bytes copy = one.copy();
@@ -44,7 +44,7 @@ TEST(secret_bytes, hold_what_they_are_given_and_let_go_of_it_when_moved) {
     EXPECT_TRUE(secret_bytes() == secret_bytes(0));
 }
 
-TEST(secret_bytes, are_wiped_beyond_what_is_kept) {
+TEST(secret_bytes, are_wiped_beyond_the_part_that_is_kept) {
     secret_bytes secret(std::string_view("battery staple"));
     const std::span<std::uint8_t> all = secret.writable();
     secret.shrink(7);
@@ -74,7 +74,7 @@ bool opens(const key& master, const belongs_to& who, std::string_view sealed) {
     return std::holds_alternative<secret_bytes>(open_at_rest(master, who, sealed));
 }
 
-// Computed with another library: the form is on disks and must not change by accident.
+// Computed with another library: this format is stored on disks and must not change by accident.
 TEST(at_rest, has_the_form_that_is_on_disks) {
     EXPECT_EQ(to_hex(sealed_secret()),
               "010102030405060708090a0b0c17ed27186c2693a502a665d9cb99746114d0f8505fc5");
@@ -83,7 +83,7 @@ TEST(at_rest, has_the_form_that_is_on_disks) {
     EXPECT_EQ(text_of(std::get<secret_bytes>(opened)), "secret");
 }
 
-TEST(at_rest, opens_for_its_owner_alone) {
+TEST(at_rest, decrypts_for_its_owner_only) {
     const std::string sealed = sealed_secret();
     belongs_to other = owner;
     other.purpose = purpose::device_secret;
@@ -98,14 +98,14 @@ TEST(at_rest, opens_for_its_owner_alone) {
     EXPECT_TRUE(opens(counting_key(0), owner, sealed));
 }
 
-TEST(at_rest, is_no_body_of_a_client_even_under_one_key) {
+TEST(at_rest, differs_from_a_clients_body_even_with_one_key) {
     const std::string body = seal_body(counting_key(0), owner.client_id, some_nonce, "secret");
     EXPECT_FALSE(opens(counting_key(0), owner, body));
     EXPECT_EQ(open_body(counting_key(0), owner.client_id, sealed_secret()),
               opened_body(open_error::does_not_open));
 }
 
-TEST(at_rest, does_not_open_with_any_bit_turned_or_any_byte_missing) {
+TEST(at_rest, does_not_decrypt_with_any_bit_flipped_or_any_byte_missing) {
     const std::string sealed = sealed_secret();
     for (std::size_t bit = 0; bit < sealed.size() * 8; ++bit) {
         std::string damaged = sealed;
@@ -134,7 +134,7 @@ class master_key_file : public ::testing::Test {
     static constexpr auto own = std::filesystem::perms::owner_read;
 };
 
-// It seals under this one.
+// The ring encrypts with this key.
 bool is_ring_of(const master_key& found, const key& first) {
     const auto* const ring = std::get_if<key_ring>(&found);
     return ring != nullptr && ring->fingerprint() == key_ring(first.copy()).fingerprint();
@@ -155,13 +155,13 @@ TEST(master_key, is_64_digits) {
     }
 }
 
-TEST_F(master_key_file, is_read_if_it_is_its_owners_alone) {
+TEST_F(master_key_file, is_read_if_only_its_owner_can_read_it) {
     write(digits, own);
     const auto read = read_master_key(path_);
     EXPECT_TRUE(is_ring_of(read, counting_key(0)));
 }
 
-TEST_F(master_key_file, is_refused_if_others_may_read_or_write_it) {
+TEST_F(master_key_file, is_rejected_if_others_can_read_or_write_it) {
     using std::filesystem::perms;
     write(digits, own);
     for (perms open : {perms::group_read, perms::group_write, perms::others_read, perms::group_exec,
@@ -173,7 +173,7 @@ TEST_F(master_key_file, is_refused_if_others_may_read_or_write_it) {
     }
 }
 
-TEST_F(master_key_file, is_refused_if_it_is_missing_no_file_or_malformed) {
+TEST_F(master_key_file, is_rejected_if_it_is_missing_or_not_a_file_or_malformed) {
     const auto error = [&](const std::filesystem::path& file) {
         return std::get<master_key_error>(read_master_key(file));
     };
@@ -189,7 +189,7 @@ TEST_F(master_key_file, is_refused_if_it_is_missing_no_file_or_malformed) {
     }
 }
 
-TEST_F(master_key_file, is_made_once_and_for_its_owner) {
+TEST_F(master_key_file, is_created_once_and_for_its_owner) {
     const key wanted = counting_key(200);
     EXPECT_FALSE(make_master_key(path_, wanted.bytes()));
     EXPECT_EQ(std::filesystem::status(path_).permissions(),
@@ -202,9 +202,9 @@ TEST_F(master_key_file, is_made_once_and_for_its_owner) {
               master_key_error::not_written);
 }
 
-// ---- another one ----
+// ---- rotation ----
 
-TEST(key_ring, seals_under_its_first_key_and_opens_with_any) {
+TEST(key_ring, encrypts_with_its_first_key_and_decrypts_with_any) {
     std::vector<key> keys;
     keys.push_back(counting_key(1));
     keys.push_back(counting_key(2));
@@ -233,7 +233,7 @@ TEST(key_ring, its_fingerprint_is_of_the_first_key) {
     EXPECT_FALSE(digits.find(key_ring(counting_key(0)).fingerprint()) != std::string_view::npos);
 }
 
-TEST(master_key, former_ones_stand_below_it) {
+TEST(master_key, former_keys_follow_the_current_one) {
     std::string second(digits);
     second[0] = 'f';
     for (const char* between : {"\n", "\r\n", " "}) {
@@ -246,7 +246,7 @@ TEST(master_key, former_ones_stand_below_it) {
         return std::get<master_key_error>(parsed);
     };
     const std::string all = std::string(digits) + "\n";
-    EXPECT_EQ(fault(all + all), master_key_error::malformed) << "the same twice";
+    EXPECT_EQ(fault(all + all), master_key_error::malformed) << "the same key twice";
     EXPECT_EQ(fault(all + "\n" + second), master_key_error::malformed);
     EXPECT_EQ(fault(std::string(digits) + second), master_key_error::malformed);
     std::string many = all;
@@ -257,7 +257,7 @@ TEST(master_key, former_ones_stand_below_it) {
 
 TEST_F(master_key_file, is_rotated_and_the_former_keys_dropped) {
     ASSERT_FALSE(make_master_key(path_, counting_key(0).bytes()));
-    // Somebody was interrupted.
+    // An earlier rotation was interrupted.
     std::ofstream(path_.string() + ".new") << "half";
     EXPECT_FALSE(rotate_master_key(path_, counting_key(1).bytes()));
     auto now = read_master_key(path_);
@@ -278,12 +278,12 @@ TEST_F(master_key_file, is_rotated_and_the_former_keys_dropped) {
     EXPECT_EQ(std::get<key_ring>(now).former(), 0u);
 }
 
-TEST_F(master_key_file, what_cannot_be_rotated_is_left_as_it_is) {
+TEST_F(master_key_file, one_that_cannot_be_rotated_is_not_changed) {
     EXPECT_EQ(rotate_master_key(path_, counting_key(1).bytes()), master_key_error::unreadable);
     EXPECT_EQ(drop_former_keys(path_), master_key_error::unreadable);
     EXPECT_FALSE(std::filesystem::exists(path_));
     ASSERT_FALSE(make_master_key(path_, counting_key(0).bytes()));
-    // What stands in the way of the new file cannot be moved.
+    // A non-empty directory blocks the path of the new file.
     std::filesystem::create_directories(path_.string() + ".new/taken");
     EXPECT_EQ(rotate_master_key(path_, counting_key(1).bytes()), master_key_error::not_written);
     EXPECT_TRUE(is_ring_of(read_master_key(path_), counting_key(0)));

@@ -26,7 +26,7 @@ TEST(webhook_signature, is_of_id_time_and_body) {
     EXPECT_NE(of("a", 1, "y"), one);
 }
 
-TEST(webhook_secret, comes_back_as_it_was_written) {
+TEST(webhook_secret, is_read_back_from_its_text) {
     for (std::size_t size = webhook_secret_bytes_min; size <= webhook_secret_bytes_max; ++size) {
         secret_bytes secret(size);
         for (std::size_t n = 0; n < size; ++n) secret.writable()[n] = static_cast<std::uint8_t>(~n);
@@ -36,7 +36,7 @@ TEST(webhook_secret, comes_back_as_it_was_written) {
     }
 }
 
-TEST(webhook_secret, is_neither_short_nor_long_nor_something_else) {
+TEST(webhook_secret, has_limits_of_length_and_a_prefix) {
     const auto of = [](std::size_t size) {
         return webhook_secret_text(secret_bytes(size).bytes());
     };

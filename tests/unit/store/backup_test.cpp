@@ -1,4 +1,4 @@
-// Copies of a store that is written meanwhile, and stores put back from them.
+// Backups of a store that is written to in the meantime, and restores from them.
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
@@ -29,7 +29,7 @@ class backup : public ::testing::Test {
     fs::path copies() const { return dir_.path() / "copies"; }
     std::unique_ptr<store> open(const fs::path& where) { return open_sqlite({.data_dir = where}); }
 
-    // So many accounts with long names more; some pages of them.
+    // Adds this many accounts with long names: several pages of data.
     void fill(store& to, int accounts) {
         const auto tx = to.begin_write();
         for (int n = 0; n < accounts; ++n) {
@@ -39,7 +39,7 @@ class backup : public ::testing::Test {
         }
         tx->commit();
     }
-    // Written, and taken back.
+    // Writes, and rolls back.
     static void drop_something(store& of) {
         slot dropped;
         dropped.account = account_id{1};
@@ -83,7 +83,7 @@ class backup : public ::testing::Test {
     int restored_ = 0;
 };
 
-TEST_F(backup, is_the_store_as_it_stands_at_the_last_step) {
+TEST_F(backup, is_the_store_at_the_last_step) {
     const auto disk = open(data());
     fill(*disk, 4'000);
     std::unique_ptr<store_copy> pages = disk->embedded()->begin_copy(begin_backup(copies()));
@@ -93,7 +93,7 @@ TEST_F(backup, is_the_store_as_it_stands_at_the_last_step) {
         const amount_done so_far = pages->progress();
         EXPECT_GT(so_far.done, 0);
         EXPECT_LE(so_far.done, so_far.total);
-        // What was copied already is changed, and what is not yet; once it is taken back.
+        // Changes pages that were copied already, and others; in one step with a rollback.
         fill(*disk, 20);
         if (steps == 2) drop_something(*disk);
     }
@@ -110,7 +110,7 @@ TEST_F(backup, is_the_store_as_it_stands_at_the_last_step) {
     EXPECT_TRUE(report_on(copies()).ok());
 }
 
-TEST_F(backup, ends_where_every_write_is_taken_back) {
+TEST_F(backup, fails_when_every_write_is_rolled_back) {
     const auto disk = open(data());
     fill(*disk, 4'000);
     const auto pages = disk->embedded()->begin_copy(begin_backup(copies()));
@@ -120,7 +120,7 @@ TEST_F(backup, ends_where_every_write_is_taken_back) {
     EXPECT_THROW(copy(), store_failure);
 }
 
-TEST_F(backup, has_sums_in_its_pages) {
+TEST_F(backup, has_checksums_in_its_pages) {
     const auto disk = open(data());
     fill(*disk, 100);
     copy(*disk, copies());
@@ -132,7 +132,7 @@ TEST_F(backup, has_sums_in_its_pages) {
     EXPECT_FALSE(report_on(copies()).ok());
 }
 
-TEST_F(backup, is_none_without_its_manifest) {
+TEST_F(backup, is_invalid_without_its_manifest) {
     const auto disk = open(data());
     const auto pages = disk->embedded()->begin_copy(begin_backup(copies()));
     while (pages->step()) {
@@ -143,7 +143,7 @@ TEST_F(backup, is_none_without_its_manifest) {
     EXPECT_FALSE(fs::exists(copies()));
 }
 
-TEST_F(backup, takes_no_directory_that_has_something) {
+TEST_F(backup, rejects_a_directory_that_is_not_empty) {
     fs::create_directories(copies());
     std::ofstream(copies() / "mine") << "mine";
     EXPECT_THROW(begin_backup(copies()), std::runtime_error);
@@ -152,14 +152,14 @@ TEST_F(backup, takes_no_directory_that_has_something) {
     EXPECT_TRUE(fs::exists(copies() / "mine"));
 }
 
-TEST_F(backup, those_that_are_whole_are_listed_in_the_order_of_time) {
+TEST_F(backup, complete_ones_are_listed_in_the_order_of_time) {
     const auto disk = open(data());
     fs::create_directory(copies());
     EXPECT_TRUE(list_backups(dir_.path() / "none").empty());
     for (const int hours : {5, 3, 4}) {
         copy(*disk, copies() / backup_name(now + std::chrono::hours{hours}));
     }
-    begin_backup(copies() / backup_name(now));  // of which nothing came
+    begin_backup(copies() / backup_name(now));  // begun, without any pages
     copy(*disk, copies() / "mine");
     const auto all = list_backups(copies());
     ASSERT_EQ(all.size(), 3u);
@@ -167,7 +167,7 @@ TEST_F(backup, those_that_are_whole_are_listed_in_the_order_of_time) {
     EXPECT_EQ(time_of_backup(all[2].filename().string()), now + std::chrono::hours{5});
 }
 
-TEST_F(backup, takes_the_place_of_what_was_there_which_is_kept) {
+TEST_F(backup, a_restore_replaces_the_data_and_keeps_the_former_data) {
     {
         const auto disk = open(data());
         fill(*disk, 10);
@@ -183,12 +183,13 @@ TEST_F(backup, takes_the_place_of_what_was_there_which_is_kept) {
     EXPECT_EQ(bytes_of_file(done.kept / "admin.token"), "cs_old\n");
     EXPECT_FALSE(fs::exists(data() / "restoring"));
     EXPECT_TRUE(report_on(data()).ok());
-    // The backup is as it was.
+    // The backup itself is unchanged.
     EXPECT_EQ(finish_copy(copies()), read_manifest(copies()));
 }
 
-// The log of what is put back stays behind when it cannot be moved: what it holds would be lost.
-TEST_F(backup, is_put_back_whole_or_not_at_all_whichever_syncs_fail) {
+// When the WAL of the restored store cannot be checkpointed, it remains; without it data would be
+// lost.
+TEST_F(backup, a_restore_is_complete_or_has_no_effect_whichever_syncs_fail) {
     auto& disk = unsafe_disk::install();
     {
         const auto source = open(data());
@@ -217,7 +218,7 @@ TEST_F(backup, is_put_back_whole_or_not_at_all_whichever_syncs_fail) {
     EXPECT_GT(refused, 2);
 }
 
-TEST_F(backup, is_put_where_nothing_was) {
+TEST_F(backup, can_be_restored_into_a_missing_directory) {
     {
         const auto disk = open_sqlite({.data_dir = dir_.path() / "other"});
         fill(*disk, 3);
@@ -230,14 +231,14 @@ TEST_F(backup, is_put_where_nothing_was) {
     EXPECT_EQ(accounts_in(*open(data())), 3u);
 }
 
-// What a killed server left in the log belongs to the file that it was beside.
-TEST_F(backup, is_not_mixed_with_what_a_log_has) {
+// The WAL of a killed server belongs to the database file that it was written for.
+TEST_F(backup, a_restore_is_not_mixed_with_the_wal_of_a_killed_server) {
     {
         const auto disk = open(data());
         fill(*disk, 10);
         copy(*disk, copies());
         fill(*disk, 5);
-        // As if it were killed here: its files are those of a server that runs.
+        // A copy of the files of a running server, as after a kill.
         fs::copy(data(), dir_.path() / "killed");
     }
     fs::remove_all(data());
@@ -249,7 +250,7 @@ TEST_F(backup, is_not_mixed_with_what_a_log_has) {
     EXPECT_EQ(accounts_in(*open(done.kept)), 15u);
 }
 
-TEST_F(backup, that_is_wrong_changes_nothing) {
+TEST_F(backup, an_invalid_one_changes_nothing) {
     {
         const auto disk = open(data());
         fill(*disk, 10);
@@ -259,7 +260,7 @@ TEST_F(backup, that_is_wrong_changes_nothing) {
     const auto unchanged = [&] { return accounts_in(*open(data())) == 15; };
     const fs::path file = copies() / "callsign.sqlite3", manifest = copies() / "manifest.json";
     const std::string good = bytes_of_file(file), said = bytes_of_file(manifest);
-    // A byte of the copy is another, one is missing, and all are there that belong to another sum.
+    // An altered byte, a missing byte, and an empty file with the checksum of another.
     for (const std::string& bytes : {good.substr(0, 5'000) + "\x7f" + good.substr(5'001),
                                      good.substr(0, good.size() - 1), std::string()}) {
         std::ofstream(file, std::ios::binary) << bytes;
@@ -271,7 +272,7 @@ TEST_F(backup, that_is_wrong_changes_nothing) {
          {std::string("{"), std::string("{}"), std::string("[]"), std::string(5'000, ' '),
           said.substr(0, said.size() / 2), std::string(R"({"format":2})")}) {
         std::ofstream(manifest, std::ios::binary) << text;
-        EXPECT_NE(fault_of(copies()).find("no manifest"), std::string::npos) << text;
+        EXPECT_NE(fault_of(copies()).find("is not a manifest"), std::string::npos) << text;
         EXPECT_TRUE(unchanged());
     }
     std::ofstream(manifest, std::ios::binary) << said.substr(0, said.find("\"schema\":")) +
@@ -283,7 +284,7 @@ TEST_F(backup, that_is_wrong_changes_nothing) {
     EXPECT_FALSE(fs::exists(data() / "before-restore"));
 }
 
-// Its bytes are what the manifest says, and its rows contradict each other.
+// Its bytes match the manifest, but its rows are inconsistent.
 TEST_F(backup, that_is_not_sound_changes_nothing) {
     {
         const auto disk = open(data());
@@ -299,7 +300,7 @@ TEST_F(backup, that_is_not_sound_changes_nothing) {
     EXPECT_EQ(accounts_in(*open(data())), 10u);
 }
 
-TEST_F(backup, is_not_put_under_a_running_server) {
+TEST_F(backup, is_not_restored_under_a_running_server) {
     const auto disk = open(data());
     copy(*disk, copies());
     EXPECT_NE(fault_of(copies()).find("another callsignd"), std::string::npos);

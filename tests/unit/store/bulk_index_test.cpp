@@ -1,5 +1,5 @@
-// Entries in memory; what an index in bulk must not lose where a commit fails at its very end, and
-// after rows are gone. Everything else is held against a store in memory: remembered_test.cpp.
+// Buffered index entries: consistency of a bulk index when a commit fails at its very end, and
+// after rows were removed. remembered_test.cpp compares all else with an in-memory store.
 
 #include "store/sqlite/index/bulk_index.hpp"
 
@@ -54,8 +54,8 @@ class bulk_index_of_versions : public ::testing::Test {
     std::int64_t last_ = 0;
 };
 
-// Whatever the order that entries come and go in.
-TEST(entry_buffer, has_what_a_set_has) {
+// In any order of additions and removals.
+TEST(entry_buffer, equals_a_set) {
     std::mt19937 random(7);
     const auto up_to = [&](std::int64_t most) {
         return std::uniform_int_distribution<std::int64_t>(0, most)(random);
@@ -64,8 +64,8 @@ TEST(entry_buffer, has_what_a_set_has) {
     constexpr index_walk down{.descending = true}, open_up{.open_only = true},
         open_down{.descending = true, .open_only = true};
     entry_buffer buffer;
-    std::map<index_entry, std::int64_t> all;  // over since
-    // Of those of the owner that lie beside `last`, the nearest that is wanted.
+    std::map<index_entry, std::int64_t> all;  // the commit that closed its task
+    // The nearest wanted entry of the owner before or after `last`.
     const auto nearest = [&](const index_entry& last, index_walk walk, std::int64_t commits) {
         std::optional<index_entry> found;
         for (const auto& [e, over_since] : all) {
@@ -113,9 +113,9 @@ TEST(entry_buffer, has_what_a_set_has) {
     EXPECT_GT(turned, 1000);
 }
 
-// Who began before a row was over looks at it, and nobody later, whether it waits among the newest
-// or those that are merged; and what was rolled back is looked at, too.
-TEST_F(bulk_index_of_versions, one_that_is_over_is_skipped_by_those_who_began_since) {
+// A reader that began before a row was closed reads it, later ones skip it, for entries in the
+// buffer and merged ones; after a rollback the row is read again.
+TEST_F(bulk_index_of_versions, a_closed_row_is_skipped_by_later_readers_only) {
     const index_walk open{.open_only = true};
     const auto seen_with = [&](std::int64_t commits) {
         const index_view view(db_, version_places, &index_, commits);
@@ -132,7 +132,7 @@ TEST_F(bulk_index_of_versions, one_that_is_over_is_skipped_by_those_who_began_si
     db_.execute("BEGIN");
     for (int n = 0; n < 4; ++n) add();
     const auto before = index_.commits();
-    commit();  // of which 1 to 4 are merged
+    commit();  // rows 1 to 4 are merged
     ASSERT_TRUE(index_.is_merging());
     db_.execute("BEGIN");
     add();
@@ -142,7 +142,7 @@ TEST_F(bulk_index_of_versions, one_that_is_over_is_skipped_by_those_who_began_si
     EXPECT_EQ(seen_with(added), (rows{1, 2, 3, 4, 5}));
     for (const std::int64_t row : {3, 5}) {
         turn(row, true);
-        EXPECT_EQ(seen_with(index_.commits()).size(), row == 3 ? 5 : 4) << "not yet";
+        EXPECT_EQ(seen_with(index_.commits()).size(), row == 3 ? 5 : 4) << "not committed yet";
         commit();
     }
     EXPECT_EQ(seen_with(index_.commits()), (rows{1, 2, 4}));
@@ -162,8 +162,8 @@ TEST_F(bulk_index_of_versions, one_that_is_over_is_skipped_by_those_who_began_si
     EXPECT_EQ(seen_with(index_.commits() - 1), (rows{1, 2, 4, 5}));
 }
 
-// One of four that are merged together.
-TEST_F(bulk_index_of_versions, a_place_that_another_row_has_is_told_of) {
+// The conflict is in one of four entries that are merged together.
+TEST_F(bulk_index_of_versions, a_place_of_another_row_is_reported) {
     db_.execute("BEGIN");
     for (int n = 0; n < 4; ++n) add();
     db_.execute("INSERT INTO version_places VALUES (1, 2, 999)");
@@ -175,8 +175,8 @@ TEST_F(bulk_index_of_versions, a_place_that_another_row_has_is_told_of) {
     EXPECT_THROW(index_.prepare_commit(last_), store_failure);
 }
 
-// What a commit merged, moved and began is as it was.
-TEST_F(bulk_index_of_versions, goes_on_after_commits_that_failed_at_their_end) {
+// Rolled back: merged and moved entries, and begun merges.
+TEST_F(bulk_index_of_versions, continues_after_commits_that_failed_at_their_end) {
     int merges = 0;
     for (int n = 0; n < 60; ++n) {
         const bool was_merging = index_.is_merging();
@@ -209,8 +209,8 @@ TEST_F(bulk_index_of_versions, goes_on_after_commits_that_failed_at_their_end) {
     EXPECT_GT(merges, 5);
 }
 
-// The newest rows go with their account, and the index has come further than any row there is.
-TEST(bulk_index_of_tasks, finds_what_comes_after_the_newest_rows_are_gone) {
+// The newest rows are removed with their account, so the index is ahead of all rows.
+TEST(bulk_index_of_tasks, finds_rows_added_after_the_newest_were_removed) {
     temp_dir dir;
     testing::counted_ids ids;
     time_point now{milliseconds{1'700'000'000'000}};

@@ -1,4 +1,4 @@
-// `callsign check` finds what is wrong: each test breaks a sound file in one way, with SQL, and
+// `callsign check` finds corruption: each test corrupts a sound file in one way, with SQL, and
 // names the invariant that must be reported.
 
 #include "support/check.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 using testing::report_on;
 
-// Two accounts, some tasks each, one slot pending and one failed, and runs of keys on disk.
+// Two accounts with some tasks each, one pending and one failed slot, and key runs on disk.
 void fill(const std::filesystem::path& dir) {
     sqlite_options options;
     options.data_dir = dir;
@@ -56,7 +56,7 @@ void fill(const std::filesystem::path& dir) {
     }
 }
 
-// And an opaque one, with a chain that began elsewhere, and a snapshot.
+// Adds an opaque account with an imported chain and a snapshot.
 void fill_sealed(const std::filesystem::path& dir) {
     sqlite_options options;
     options.data_dir = dir;
@@ -80,7 +80,7 @@ struct damage {
     const char* name;
     const char* sql;
     const char* invariant;
-    const char* proof;  // that must find it
+    const char* proof;  // the check that must find it
     const char* says = "";
 };
 
@@ -90,7 +90,7 @@ void PrintTo(const damage& d, std::ostream* out) {
 
 class check : public ::testing::TestWithParam<damage> {};
 
-TEST(check_sound, a_sound_store_proves_its_promise) {
+TEST(check_sound, a_sound_store_passes_all_checks) {
     testing::temp_dir dir;
     fill(dir.path());
     fill_sealed(dir.path());
@@ -106,7 +106,7 @@ TEST(check_sound, nothing_to_read_is_an_error) {
     EXPECT_THROW(report_on(dir.path()), std::runtime_error);
 }
 
-TEST(check_sound, an_older_schema_is_told_from_a_damaged_one) {
+TEST(check_sound, an_older_schema_is_distinguished_from_a_corrupt_one) {
     testing::temp_dir dir;
     fill(dir.path());
     SQLite::Database((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
@@ -115,7 +115,7 @@ TEST(check_sound, an_older_schema_is_told_from_a_damaged_one) {
     EXPECT_THROW(report_on(dir.path()), std::runtime_error);
 }
 
-TEST_P(check, finds_the_damage) {
+TEST_P(check, finds_the_corruption) {
     testing::temp_dir dir;
     fill(dir.path());
     fill_sealed(dir.path());
@@ -123,7 +123,7 @@ TEST_P(check, finds_the_damage) {
         SQLite::Database db((dir.path() / "callsign.sqlite3").string(), SQLite::OPEN_READWRITE, 0,
                             "callsign");
         db.exec("PRAGMA ignore_check_constraints = ON");
-        ASSERT_GT(db.exec(GetParam().sql), 0) << "nothing was damaged";
+        ASSERT_GT(db.exec(GetParam().sql), 0) << "the SQL changed nothing";
     }
     const auto report = report_on(dir.path());
     std::string said;
@@ -135,9 +135,8 @@ TEST_P(check, finds_the_damage) {
     })) << said;
 }
 
-// Of a row that cannot be read it is not known whether it is there and right: that it cannot be
-// read is all that is said.
-TEST(check_sound, what_cannot_be_read_is_not_called_lost) {
+// An unreadable row may exist and be correct: only its unreadability is reported.
+TEST(check_sound, unreadable_rows_are_not_reported_as_lost) {
     for (const char* sql : {"UPDATE tasks SET attributes = x'FF' WHERE task_id % 5 = 0",
                             "UPDATE versions SET operations = x'FF' WHERE seq % 5 = 0",
                             "UPDATE slots SET state = 7 WHERE state = 2 AND slot_id % 5 = 0"}) {
@@ -159,8 +158,8 @@ TEST(check_sound, what_cannot_be_read_is_not_called_lost) {
     }
 }
 
-// Its first version's parent is one that only its clients know.
-TEST(check_sound, a_managed_account_may_have_begun_elsewhere) {
+// Only its clients know the parent of its first version.
+TEST(check_sound, a_managed_account_may_begin_with_an_unknown_parent) {
     testing::temp_dir dir;
     {
         const auto store = open_sqlite({.data_dir = dir.path()});
@@ -186,43 +185,44 @@ TEST(check_sound, a_managed_account_may_have_begun_elsewhere) {
 namespace proofs {
 constexpr const char* numbers = "the numbers of each series and period are exactly 1..n";
 constexpr const char* counted =
-    "every number is counted by a series of the task's own account, under a prefix it has";
-constexpr const char* every_task = "every task has its number, and says which version made it";
+    "every number belongs to a series of the task's account, under one of its prefixes";
+constexpr const char* every_task = "every task has a number and the version that created it";
 constexpr const char* one_slot = "a key has one slot";
-constexpr const char* slot_task = "a committed slot's task is there, with the uuid it reserved";
-constexpr const char* one_maker = "a task was made by one slot at most";
-constexpr const char* in_flight = "a slot is in flight while its creation waits in the outbox";
+constexpr const char* slot_task = "a committed slot's task exists, with the reserved UUID";
+constexpr const char* one_maker = "a task was created by at most one slot";
+constexpr const char* in_flight = "a slot is in flight while its creation is in the outbox";
 constexpr const char* slot_state =
-    "a slot that is not committed holds no task, and a pending one no end";
-constexpr const char* totals = "the totals count the slots";
-constexpr const char* seqs = "each account's chain has seq 1..n without a hole";
+    "an uncommitted slot has no task, and a pending slot no end time";
+constexpr const char* totals = "the totals match the slots";
+constexpr const char* seqs = "each account's chain has seq 1..n without gaps";
 constexpr const char* own_kind = "an account's versions are of its own kind";
 constexpr const char* sealed_parents =
     "each sealed version's parent is the one before it, and the head is the last";
 constexpr const char* sealed_once =
     "no sealed version is its own ancestor, and none is a parent twice";
 constexpr const char* snapshots = "a snapshot is of a version of its account's chain";
-constexpr const char* remotes = "an account lives elsewhere if there is a remote chain of it";
+constexpr const char* remotes = "an account is remote if and only if it has a remote chain";
 constexpr const char* device_keys =
     "a device of a managed account has a key, and one of an opaque account has none";
-constexpr const char* clients = "a client opens one account, and an opaque account has a client";
+constexpr const char* clients =
+    "a client ID belongs to one account, and an opaque account has a client ID";
 constexpr const char* parents =
     "each version's parent is the one before it, and the head is the last";
 constexpr const char* sides =
     "a fork version leads back to its account's chain, and is not on it itself";
 constexpr const char* makers =
-    "a task's version is the one that made it, and what a version made is there";
-constexpr const char* replay = "the tasks are what the chain says";
+    "a task's version is the one that created it, and the tasks that a version created exist";
+constexpr const char* replay = "the tasks match the chain";
 constexpr const char* keys = "every key finds its slot";
 constexpr const char* listed = "a slot that is pending for long is listed, and no other";
-constexpr const char* counted_rows = "the totals count what there is";
-constexpr const char* stored_bytes = "each account's bytes are counted";
+constexpr const char* counted_rows = "the totals match the rows";
+constexpr const char* stored_bytes = "each account's stored bytes are correct";
 constexpr const char* numbers_index = "the index of numbers has every task, as it is";
 constexpr const char* versions_index = "the index of versions has every version, as it is";
 constexpr const char* owners = "what a row belongs to is there";
 constexpr const char* file = "the file is sound";
 constexpr const char* rows = "every row can be read";
-constexpr const char* last_ids = "no row is ahead of the last id that was given";
+constexpr const char* last_ids = "no row has an ID after the last assigned one";
 }  // namespace proofs
 
 constexpr damage damages[] = {
@@ -263,15 +263,14 @@ constexpr damage damages[] = {
      "I4", proofs::in_flight},
     {"failed_without_reason", "UPDATE slots SET reason = 0 WHERE state = 3", "I4",
      proofs::slot_state},
-    {"last_task_forgotten", "UPDATE totals SET last_task = last_task - 1", "file",
-     proofs::last_ids},
-    {"last_account_forgotten", "UPDATE totals SET last_account = 0", "file", proofs::last_ids},
+    {"last_task_id_lost", "UPDATE totals SET last_task = last_task - 1", "file", proofs::last_ids},
+    {"last_account_id_lost", "UPDATE totals SET last_account = 0", "file", proofs::last_ids},
     {"totals_wrong", "UPDATE totals SET pending = pending + 1", "I4", proofs::totals},
-    {"hole_in_the_chain", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I6",
+    {"gap_in_the_chain", "DELETE FROM versions WHERE seq = 7 AND account_id = 1", "I6",
      proofs::seqs},
     {"fork", "UPDATE versions SET parent_id = randomblob(16) WHERE seq = 7", "I6", proofs::parents},
     {"head_moved", "UPDATE accounts SET last_version = randomblob(16)", "I6", proofs::parents},
-    {"sealed_hole", "DELETE FROM sealed_versions WHERE seq = 4", "I6", proofs::seqs},
+    {"sealed_gap", "DELETE FROM sealed_versions WHERE seq = 4", "I6", proofs::seqs},
     {"sealed_last_lost", "DELETE FROM sealed_versions WHERE seq = 8", "I6", proofs::seqs},
     {"sealed_parent_lost", "UPDATE sealed_versions SET parent_id = randomblob(16) WHERE seq = 4",
      "I6", proofs::sealed_parents},
@@ -295,14 +294,15 @@ constexpr damage damages[] = {
     {"client_lost", "DELETE FROM devices", "I8", proofs::clients},
     {"a_version_that_made_another", "UPDATE tasks SET seq = 1 WHERE task_id = 5", "I2",
      proofs::makers},
-    {"a_task_that_is_gone", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6", proofs::replay},
+    {"a_task_that_is_purged", "UPDATE tasks SET purged = 1 WHERE task_id = 5", "I6",
+     proofs::replay},
     {"other_attributes", "UPDATE tasks SET attributes = x'' WHERE task_id = 5", "I6",
      proofs::replay},
     {"a_series_in_another_period", "UPDATE series SET last_period = '2026' WHERE series_id = 1",
      "I1", proofs::numbers, "its last period"},
-    {"an_account_that_lives_nowhere", "UPDATE accounts SET elsewhere = 1 WHERE account_id = 1",
+    {"a_remote_account_without_a_chain", "UPDATE accounts SET elsewhere = 1 WHERE account_id = 1",
      "file", proofs::remotes},
-    {"a_fork_version_to_nowhere",
+    {"a_fork_version_to_a_missing_version",
      "INSERT INTO fork_versions VALUES (1, 1, 1, randomblob(16), 0, 1000, 0, x'0A02E807', 0)", "I6",
      proofs::sides},
     {"a_device_without_a_key",
@@ -318,22 +318,23 @@ constexpr damage damages[] = {
      " 99, randomblob(16), parent_id, created_at, bytes, segment FROM sealed_versions WHERE seq = "
      "4",
      "I6", proofs::sealed_once, "2 children"},
-    {"a_device_of_nobody", "UPDATE devices SET account_id = 99", "I8", proofs::clients,
-     "is not there"},
+    {"a_device_of_a_missing_account", "UPDATE devices SET account_id = 99", "I8", proofs::clients,
+     "account 99 does not exist"},
     {"the_last_task_and_its_number_lost",
      "DELETE FROM slots WHERE task_id = 23;"
      " UPDATE totals SET committed = committed - 1;"
      " UPDATE counters SET last_number = last_number - 1 WHERE counter_id ="
      " (SELECT counter_id FROM tasks WHERE task_id = 23);"
      " DELETE FROM tasks WHERE task_id = 23",
-     "I1", proofs::makers, "which is lost"},
+     "I1", proofs::makers, "which does not exist"},
     {"a_task_that_no_version_made", "UPDATE versions SET operations = x'' WHERE seq = 3", "I6",
      proofs::replay, "tasks, and"},
-    {"a_slot_of_nobody", "UPDATE slots SET account_id = 99 WHERE slot_id = 3", "file",
+    {"a_slot_of_a_missing_account", "UPDATE slots SET account_id = 99 WHERE slot_id = 3", "file",
      proofs::owners, "slots, row 3"},
-    {"a_version_of_nobody", "UPDATE versions SET account_id = 99 WHERE seq = 7 AND account_id = 1",
-     "file", proofs::owners, "versions"},
-    {"a_fork_version_of_nobody",
+    {"a_version_of_a_missing_account",
+     "UPDATE versions SET account_id = 99 WHERE seq = 7 AND account_id = 1", "file", proofs::owners,
+     "versions"},
+    {"a_fork_version_of_a_missing_account",
      "INSERT INTO fork_versions VALUES (1, 99, 1, randomblob(16), 0, 1, 0, x'0A0101', 0)", "I6",
      proofs::sides, "account 99"},
     {"a_counter_of_another_account",
@@ -341,7 +342,7 @@ constexpr damage damages[] = {
      " UPDATE tasks SET series_id = 2",
      "I1", proofs::counted, "its account is 1"},
     {"a_task_that_no_series_counts", "UPDATE tasks SET counter_id = 99 WHERE task_id = 3", "I1",
-     proofs::counted, "whose number no series of the account counts"},
+     proofs::counted, "whose number belongs to no series of the account"},
     {"a_run_out_of_order",
      "UPDATE key_pages SET entries ="
      " CAST(substr(entries, 17) || substr(entries, 1, 16) AS BLOB)",
@@ -383,14 +384,14 @@ constexpr damage damages[] = {
     {"accounts_miscounted", "UPDATE totals SET accounts = 0", "I4", proofs::counted_rows},
     {"held_series_miscounted", "UPDATE totals SET held_series = 9", "I4", proofs::counted_rows},
     {"an_account_s_bytes_miscounted", "UPDATE accounts SET stored_bytes = 7 WHERE account_id = 1",
-     "file", proofs::stored_bytes, "7 bytes are said to be stored"},
+     "file", proofs::stored_bytes, "7 stored bytes are recorded"},
     {"a_number_not_indexed", "DELETE FROM task_numbers WHERE task_id = 3", "I1",
      proofs::numbers_index, "number 3 of counter 1 is not in the index"},
     {"a_number_indexed_for_another", "UPDATE task_numbers SET task_id = 4 WHERE task_id = 3", "I1",
      proofs::numbers_index, "which is not so"},
-    {"an_open_task_indexed_as_over", "UPDATE task_numbers SET over = 1 WHERE task_id = 3", "I1",
+    {"an_open_task_indexed_as_closed", "UPDATE task_numbers SET over = 1 WHERE task_id = 3", "I1",
      proofs::numbers_index, "which is not so"},
-    {"a_number_given_twice",
+    {"a_number_assigned_twice",
      "UPDATE tasks SET number = 1 WHERE task_id = (SELECT max(task_id) FROM tasks)", "I1",
      proofs::numbers_index, "is given to tasks"},
     {"a_version_not_indexed", "DELETE FROM version_places WHERE version_row = 3", "I6",
@@ -398,7 +399,7 @@ constexpr damage damages[] = {
     {"a_version_indexed_for_another",
      "UPDATE version_places SET version_row = 4 WHERE version_row = 3", "I6",
      proofs::versions_index, "which is not so"},
-    {"a_seq_given_twice",
+    {"a_seq_assigned_twice",
      "UPDATE versions SET seq = 1 WHERE version_row = (SELECT max(version_row) FROM versions)",
      "I6", proofs::versions_index, "is in rows"},
     {"an_index_lost",
@@ -409,7 +410,7 @@ constexpr damage damages[] = {
 INSTANTIATE_TEST_SUITE_P(damages, check, ::testing::ValuesIn(damages),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-TEST(check_sound, incomplete_tasks_are_listed_and_no_fault) {
+TEST(check_sound, incomplete_tasks_are_listed_and_are_no_error) {
     testing::temp_dir dir;
     const time_point made{milliseconds{1'700'000'000'000}};
     testing::make_incomplete(*open_sqlite({.data_dir = dir.path()}), 60, made);
@@ -426,8 +427,8 @@ TEST(check_sound, incomplete_tasks_are_listed_and_no_fault) {
     EXPECT_EQ(report_of(made).incomplete_count, 0) << "a sync may be in progress";
 }
 
-// A proof that is switched off, or that none of these would miss.
-TEST(check_sound, each_proof_is_tested) {
+// Fails if a check is disabled, or if no corruption above needs it.
+TEST(check_sound, each_check_is_tested) {
     testing::temp_dir dir;
     fill(dir.path());
     std::set<std::string> shown;

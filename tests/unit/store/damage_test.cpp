@@ -1,5 +1,5 @@
-// What the store does once it has met pages that are not what was written there: it tells damage
-// from a read that failed, it looks again on the disk, and it can be opened over damage.
+// The store after it has read corrupt pages: it distinguishes corruption from a failed read, reads
+// the disk again on request, and can be opened despite corruption.
 
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using trouble = store_failure::kind;
 
-// What it fails with; none: it does not.
+// The kind of failure; nullopt if the action succeeds.
 template <class Action>
 std::optional<trouble> failure_of(Action action) {
     try {
@@ -43,7 +43,7 @@ class store_damage : public ::testing::Test {
     }
     std::filesystem::path file() const { return dir_.path() / "callsign.sqlite3"; }
 
-    // Turns a byte of the first page of a table, or turns it back.
+    // Flips a bit in the first page of a table, or flips it back.
     void turn(const std::string& table) {
         if (at_.count(table) == 0) {
             SQLite::Database db(file().string());
@@ -77,11 +77,11 @@ class store_damage : public ::testing::Test {
     token_id token_;
 };
 
-TEST_F(store_damage, is_met_where_it_is_and_looked_at_again_on_the_disk) {
+TEST_F(store_damage, is_detected_when_read_and_checked_again_on_the_disk) {
     store_.reset();
     turn("tokens");
     open();
-    EXPECT_EQ(look(), std::nullopt) << "nobody has met it";
+    EXPECT_EQ(look(), std::nullopt) << "the page was not read yet";
     EXPECT_EQ(write_with_token(), trouble::corrupt);
     EXPECT_EQ(look(), trouble::corrupt);
     EXPECT_EQ(look(), trouble::corrupt);
@@ -90,8 +90,8 @@ TEST_F(store_damage, is_met_where_it_is_and_looked_at_again_on_the_disk) {
     EXPECT_EQ(write_with_token(), std::nullopt);
 }
 
-// The other pages are served, and once it reads well the store is to be opened again.
-TEST_F(store_damage, of_what_is_read_at_the_start_stops_writing_alone) {
+// Other pages are still served; once the page is readable, the store must be opened again.
+TEST_F(store_damage, of_data_read_at_the_start_stops_only_writes) {
     store_.reset();
     turn("totals");
     open();
@@ -99,14 +99,14 @@ TEST_F(store_damage, of_what_is_read_at_the_start_stops_writing_alone) {
     EXPECT_EQ(tokens::of(*store_->begin_read(), std::nullopt).size(), 1u);
     EXPECT_EQ(look(), trouble::corrupt);
     turn("totals");
-    EXPECT_EQ(write_with_token(), trouble::corrupt) << "what was read at the start is not there";
+    EXPECT_EQ(write_with_token(), trouble::corrupt) << "the data of the start is missing in memory";
     EXPECT_EQ(look(), trouble::unknown);
     open();
     EXPECT_EQ(write_with_token(), std::nullopt);
 }
 
-// The kernel says EIO, and SQLite of that: the file is corrupt.
-TEST_F(store_damage, is_not_what_a_failed_read_is_taken_for) {
+// The kernel returns EIO, which SQLite reports as a corrupt file.
+TEST_F(store_damage, is_distinguished_from_a_failed_read) {
     int failed = 0;
     for (std::int64_t nth = 1;; ++nth) {
         open();
@@ -123,7 +123,7 @@ TEST_F(store_damage, is_not_what_a_failed_read_is_taken_for) {
         EXPECT_EQ(write_with_token(), std::nullopt) << nth;
     }
     EXPECT_GE(failed, 1);
-    // The same of a reader's.
+    // The same with a read transaction.
     open();
     disk_.arm(testing::disk_fault::read_fails, 1);
     EXPECT_EQ(failure_of([&] { tokens::of(*store_->begin_read(), std::nullopt); }),

@@ -1,5 +1,5 @@
-// Goal: fork versions that are beyond their account's bounds leave the file, whoever's are among
-// them, though nobody looks for them.
+// Goal: fork versions beyond their account's limits are deleted from the file without being read,
+// even if other accounts have fork versions between them.
 
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
@@ -68,14 +68,14 @@ TEST_F(fork_versions, of_a_busy_account_do_not_fill_the_file) {
     for (int batch = 0; batch < 100; ++batch) {
         const auto tx = store_->begin_write();
         for (int n = 0; n < 7; ++n) put(*tx, busy);
-        // What a transaction that fails has looked at is looked at again.
+        // Rows that a failed transaction examined are examined again.
         if (batch % 3 != 0) tx->commit();
         EXPECT_LE(rows(), 2 * (10 + 10) + 7) << batch;
     }
     for (const uuid& id : kept) EXPECT_TRUE(is_there(quiet, id));
 }
 
-TEST_F(fork_versions, that_are_gone_stay_so_after_a_restart) {
+TEST_F(fork_versions, that_were_deleted_stay_so_after_a_restart) {
     const auto account = make_account("home");
     const auto tx = store_->begin_write();
     const uuid first = put(*tx, account);

@@ -1,5 +1,6 @@
-// Every command, for an account that is there, closed, being removed at each step, and gone: it may
-// have been let in before. Nothing is written for one that goes, and nothing is called damage.
+// Every command for an account that exists, is disabled, is being removed (at each step), and is
+// removed: the command may have been admitted before. For an account being removed nothing is
+// written, and no error is reported as corruption.
 
 #include "support/audit.hpp"
 #include "support/check.hpp"
@@ -24,16 +25,16 @@
 namespace callsign::testing {
 namespace {
 
-// What a command is to be about.
+// The rows that a command refers to.
 struct named {
     account_id account;
-    uuid client{};   // of its device
-    uuid webhook{};  // its
+    uuid client{};   // client id of its device
+    uuid webhook{};  // webhook of the account
     uuid head{};
     slot_id slot;
     token_id token;
     device_id device;
-    std::uint8_t salt = 0;  // of what is new
+    std::uint8_t salt = 0;  // makes new ids and names unique
 };
 
 constexpr uuid of(std::uint8_t kind, std::uint8_t n) {
@@ -47,7 +48,7 @@ std::vector<operation> makes(const uuid& task) {
 template <class Command>
 struct sample_of {};
 
-// One of each: a command without does not compile.
+// A sample of each command: without one, a new command does not compile.
 reserve sample(sample_of<reserve>, const named& n) {
     return {n.account, "late" + std::to_string(n.salt), {}, of(1, n.salt), ""};
 }
@@ -235,7 +236,7 @@ clear_log sample(sample_of<clear_log>, const named&) {
     return {};
 }
 
-// These are nobody's: they write what is everybody's, or another account.
+// Commands that belong to no account: they write shared rows, or another account.
 template <class Command>
 constexpr bool is_nobodys =
     std::is_same_v<Command, reconcile_pending> || std::is_same_v<Command, forget_settled> ||
@@ -245,7 +246,7 @@ constexpr bool is_nobodys =
     std::is_same_v<Command, reseal> || std::is_same_v<Command, clear_log> ||
     std::is_same_v<Command, number_tasks>;
 
-// These are let in for accounts alone whose tasks can be read.
+// Commands that are admitted only for accounts with readable tasks.
 template <class Command>
 constexpr bool needs_tasks =
     std::is_same_v<Command, reserve> || std::is_same_v<Command, fulfil> ||
@@ -286,7 +287,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
         store_ = open_sqlite({.data_dir = dir_.path(), .buffered_entries_max = 8});
     }
 
-    // As the writer applies it. None: it was not.
+    // Applies the command as the writer does. Returns nullopt if it was not applied.
     template <class Command>
     std::optional<typename Command::answer> run(const Command& c) {
         const auto tx = store_->begin_write();
@@ -343,7 +344,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
             edit_task edit{name_.account, of(9, 1)};
             edit.changes = {{"p", "v"}};
             run(edit);
-            // Late: it gets a version beside the chain.
+            // A stale version, which creates a fork version.
             run(add_version{name_.client,
                             parent,
                             {{operation_kind::update, of(9, 1), "q", "v", {}}},
@@ -376,7 +377,8 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
         return done.next;
     }
 
-    // Each row of each table, but for what every transaction may move. Memory's is not looked at.
+    // All rows of all tables in SQLite, except those that any transaction may change; empty for the
+    // in-memory store.
     std::map<std::string, std::string> rows() {
         std::map<std::string, std::string> all;
         if (!GetParam().in_sqlite) return all;
@@ -400,27 +402,27 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
         return all;
     }
 
-    // Nothing is written for it.
+    // Runs all commands; none may write anything.
     void try_all_in_vain(const std::string& when) {
         const auto before = rows();
         told_.clear();
         const bool has_client = devices::find(*store_->begin_read(), name_.client).has_value();
         for_each_command([&]<class Command>(sample_of<Command> which) {
             if constexpr (is_nobodys<Command>) return;
-            // Of a client that is nobody's it makes an account.
+            // The command creates an account for a client that belongs to none.
             if (std::is_same_v<Command, register_client> && !has_client) return;
             run(sample(which, name_));
         });
-        EXPECT_TRUE(told_.empty()) << when << ": somebody is told";
+        EXPECT_TRUE(told_.empty()) << when << ": an event was reported";
         for (const auto& [table, text] : rows()) {
             EXPECT_EQ(text, before.at(table)) << when << ": " << table;
         }
     }
-    // Whatever comes of it.
+    // Runs all commands, with any result.
     void try_all() {
         ++name_.salt;
         for_each_command([&]<class Command>(sample_of<Command> which) {
-            // It ends it.
+            // The command would end the account.
             if (std::is_same_v<Command, delete_account>) return;
             if (needs_tasks<Command> && GetParam().kind == account_kind::opaque) return;
             run(sample(which, name_));
@@ -448,7 +450,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
     std::int64_t removed_ = 0;
 };
 
-TEST_P(gone_account, takes_no_command_at_any_step_of_its_going) {
+TEST_P(gone_account, rejects_all_commands_at_any_step_of_its_removal) {
     reserve_one();
     run(delete_account{name_.account});
     run(forget_settled{slot_id{}, 100, milliseconds{0}, std::chrono::hours{24}});
@@ -469,21 +471,21 @@ TEST_P(gone_account, takes_no_command_at_any_step_of_its_going) {
     EXPECT_TRUE(report.ok()) << report.faults.front().text;
 }
 
-TEST_P(gone_account, takes_them_all_before) {
+TEST_P(gone_account, accepts_all_commands_before) {
     reserve_one();
     try_all();
     EXPECT_EQ(audit(*store_), std::vector<std::string>{});
 }
 
-TEST_P(gone_account, takes_what_came_before_it_was_closed) {
+TEST_P(gone_account, accepts_commands_admitted_before_it_was_disabled) {
     reserve_one();
     set_state(account_state::disabled);
     try_all();
     EXPECT_EQ(audit(*store_), std::vector<std::string>{});
 }
 
-// A slot would be younger than those that it waits for, and would stay behind.
-TEST_P(gone_account, makes_no_slot_once_it_is_deleted) {
+// The slot would be newer than those that the removal waits for, and would remain.
+TEST_P(gone_account, creates_no_slot_once_it_is_deleted) {
     run(delete_account{name_.account});
     EXPECT_FALSE(run(reserve{name_.account, "late", {}, {}, ""}));
 }

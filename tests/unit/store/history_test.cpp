@@ -1,5 +1,5 @@
-// How tasks stood before they were changed takes no more of the disk than what was sent, and what
-// leads back to one state is no longer than the task, however small the changes are.
+// Task history needs no more disk space than the changes that were sent, and the operations that
+// lead back to a state are no longer than the task, however small the changes are.
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
@@ -16,7 +16,7 @@
 namespace callsign {
 namespace {
 
-constexpr std::int64_t row_bytes = 64;  // what each counts for besides
+constexpr std::int64_t row_bytes = 64;  // the overhead of each row
 
 struct history : ::testing::Test {
     std::unique_ptr<store> open() {
@@ -38,7 +38,7 @@ struct history : ::testing::Test {
         tasks::put(*tx, t, series);
         tx->commit();
     }
-    // Each of them changes the task so.
+    // Applies this change repeatedly.
     template <class Change>
     void change(int times, Change change) {
         const auto store = open();
@@ -70,11 +70,11 @@ struct history : ::testing::Test {
     uuid id = make_uuid_v7(t0, 1, 1);
 };
 
-TEST_F(history, of_a_large_task_is_what_was_changed) {
+TEST_F(history, of_a_large_task_is_proportional_to_its_changes) {
     constexpr std::int64_t size = 100'000;
     make({{"description", std::string(size, 'x')}, {"n", ""}});
     change(3000, [](attributes& all, int n) { all["n"] = std::to_string(n); });
-    // 3,000 small ones are about two of the task's size.
+    // 3,000 small changes are about twice the size of the task.
     EXPECT_LE(longest_way(), size + 100);
     EXPECT_GE(whole(), 1);
     EXPECT_LE(whole(), 3000 * (row_bytes + 20) / size);
@@ -89,8 +89,8 @@ TEST_F(history, of_a_small_task_is_short) {
     EXPECT_LE(bytes(), 1000 * 20);
 }
 
-// A large value is kept once for each time it was sent.
-TEST_F(history, of_a_large_value_is_kept_once) {
+// A large value is stored once for each time it was sent.
+TEST_F(history, of_a_large_value_is_stored_once) {
     constexpr std::int64_t size = 100'000;
     make({{"large", std::string(size, 'x')}});
     change(100, [](attributes& all, int n) {
@@ -103,7 +103,7 @@ TEST_F(history, of_a_large_value_is_kept_once) {
     EXPECT_LE(bytes(), size + 100 * 30);
 }
 
-TEST_F(history, that_is_damaged_is_named) {
+TEST_F(history, that_is_corrupt_is_reported) {
     make({{"a", "1"}});
     change(5, [](attributes& all, int n) { all["a"] = std::to_string(n); });
     {
@@ -125,7 +125,7 @@ TEST_F(history, that_is_damaged_is_named) {
     };
     EXPECT_EQ(why(4), "");
     EXPECT_NE(why(3).find("task_history"), std::string::npos);
-    // Absent is what the state after it has not either.
+    // The change removes an attribute that the state after it does not have either.
     EXPECT_NE(why(1).find("task_history"), std::string::npos);
     std::string all;
     for (const auto& fault : testing::report_on(dir.path()).faults) all += fault.text + "\n";

@@ -1,5 +1,5 @@
-// The index of keys against a plain multimap, with bounds so small that every path is walked: equal
-// hashes, runs without filters, merges cut off by a rollback or a restart, entries of forgotten
+// Compares the key index with a multimap, with limits so small that every path is executed: equal
+// hashes, runs without filters, merges interrupted by a rollback or a restart, entries of deleted
 // slots.
 
 #include "store/sqlite/index/key_index.hpp"
@@ -36,8 +36,8 @@ class fixture {
         migrate(*db_);
         index_.emplace(*db_, options_);
         index_->load();
-        // What `recent` is rebuilt from is the slots; here there are none but those in runs, so the
-        // model is told what a restart loses.
+        // `recent` is rebuilt from the slots table; here only runs have keys, so the model drops
+        // the others.
         known_.erase_if_unflushed(through());
     }
 
@@ -54,14 +54,14 @@ class fixture {
         pending_.clear();
     }
     void roll_back(bool at_commit) {
-        // As far as it came: pages and runs written, then undone.
+        // At the commit: pages and runs are written, then rolled back.
         if (at_commit) index_->prepare_commit();
         db_->execute("ROLLBACK");
         pending_.clear();
         index_->roll_back();
     }
 
-    // What a transaction that is rolled back must leave as it was.
+    // The state that a rollback must restore.
     auto look() const {
         return std::tuple(index_->runs(), index_->recent(), index_->added(), index_->dead(),
                           index_->through());
@@ -76,7 +76,7 @@ class fixture {
         return found;
     }
 
-    // Every key is nominated, exactly once a run it is in.
+    // Every key is nominated, exactly once per run that contains it.
     void expect_all_found() {
         for (const auto& [hash, slot] : known_.rows) {
             const auto found = nominated(hash);
@@ -115,7 +115,7 @@ RC_GTEST_PROP(key_index, finds_what_a_multimap_finds, ()) {
     for (const int step : steps) {
         const auto before = f.look();
         f.begin();
-        // A small space of hashes, so that equal ones are common.
+        // A small range of hashes, so that equal ones are common.
         const auto hashes = *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::oneOf(
             rc::gen::inRange<std::uint64_t>(0, 20), rc::gen::arbitrary<std::uint64_t>()));
         for (const auto hash : hashes) f.add(hash);
@@ -143,12 +143,12 @@ TEST(key_index, stays_small_while_it_grows) {
         f.begin();
         for (int i = 0; i < 100; ++i) f.add(hash *= 0x9E3779B97F4A7C15ULL);
         f.commit();
-        // At most fan_in runs a level wait, and as many are being merged.
+        // At most fan_in runs wait per level, and as many are being merged.
         ASSERT_LE(f.index_->runs(), 4u * 2u * 5u);
         ASSERT_LE(f.index_->recent(), 600u);
         ASSERT_LE(f.index_->filter_bytes(), 4'000u);
     }
-    // To go without is for the largest.
+    // Only the largest runs have no filter.
     const auto [largest_with, smallest_without] = f.index_->filter_border();
     EXPECT_GT(smallest_without, 0);
     EXPECT_LE(largest_with, smallest_without);
@@ -157,8 +157,8 @@ TEST(key_index, stays_small_while_it_grows) {
     f.expect_all_found();
 }
 
-// The keys of a transaction that failed in the middle of a merge are asked for at once, and again
-// after the merge has ended.
+// The keys of a transaction that failed during a merge are searched at once, and again after the
+// merge has ended.
 TEST(key_index, a_rollback_in_the_middle_of_a_merge_loses_nothing) {
     fixture f({.recent_max = 300, .filter_bytes_max = 0, .fan_in = 2, .merged_per_add = 2});
     std::uint64_t hash = 1;
@@ -176,7 +176,7 @@ TEST(key_index, a_rollback_in_the_middle_of_a_merge_loses_nothing) {
     f.expect_all_found();
 }
 
-TEST(key_index, a_page_that_is_another_is_damage) {
+TEST(key_index, an_altered_page_is_corruption) {
     fixture f({.recent_max = 10, .filter_bytes_max = 0});
     f.begin();
     for (std::uint64_t i = 1; i <= 10; ++i) f.add(i * 0x9E3779B97F4A7C15ULL);
@@ -200,8 +200,8 @@ TEST(key_index, a_page_that_is_another_is_damage) {
     expect_damage("DELETE FROM key_pages");
 }
 
-// A key that somebody has the answer of is found by whoever asks now, whatever the writer does.
-TEST(key_index, has_what_is_committed_on_any_thread) {
+// A committed key is found by any reader that begins later, whatever the writer does.
+TEST(key_index, has_committed_keys_on_any_thread) {
     temp_dir dir;
     const auto store = open_sqlite({.data_dir = dir.path(), .recent_keys_max = 4});
     const auto put = [&](write_tx& tx, const std::string& key) {
@@ -239,7 +239,7 @@ TEST(key_index, has_what_is_committed_on_any_thread) {
     EXPECT_EQ(two.get(), "");
 }
 
-TEST(key_index, a_merge_drops_entries_of_forgotten_slots) {
+TEST(key_index, a_merge_drops_entries_of_deleted_slots) {
     fixture f({.recent_max = 10, .fan_in = 2, .merged_per_add = 4});
     f.db_->execute(
         "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, attempts,"

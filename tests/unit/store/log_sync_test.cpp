@@ -1,5 +1,5 @@
-// Which syncs of the log are put off, and what becomes of one that fails. Method: a file that
-// counts them; and a store whose files lie as a killed process left them.
+// Deferred syncs of the WAL, and failed ones. Method: a file that counts its syncs; and a store
+// with the files of a killed process.
 
 #include "store/sqlite/log/log_sync.hpp"
 
@@ -27,7 +27,7 @@ struct counting_file {
         };
         base.pMethods = &methods;
     }
-    sqlite3_file base{};  // the first: SQLite's way
+    sqlite3_file base{};  // must be first: SQLite casts to it
     sqlite3_io_methods methods{};
     int syncs = 0;
     int flags = 0;
@@ -39,7 +39,7 @@ class log_sync_test : public ::testing::Test {
   protected:
     log_sync_test() { log_.belongs_to(&file_.base); }
 
-    // A commit's sync, behind frames.
+    // The sync of a commit, after its frames.
     int commit(bool put_off) {
         log_.note_write(32);
         log_.put_off(put_off);
@@ -47,7 +47,7 @@ class log_sync_test : public ::testing::Test {
         log_.put_off(false);
         return code;
     }
-    // The log has begun, and all of it is durable.
+    // The WAL has a header, and all of it is durable.
     void begin() {
         log_.note_write(0);
         ASSERT_EQ(log_.asked(SQLITE_SYNC_NORMAL), SQLITE_OK);
@@ -58,16 +58,16 @@ class log_sync_test : public ::testing::Test {
     log_sync log_;
 };
 
-TEST_F(log_sync_test, is_made_when_asked_for) {
+TEST_F(log_sync_test, is_made_when_requested) {
     begin();
     EXPECT_EQ(commit(false), SQLITE_OK);
     EXPECT_EQ(file_.syncs, 1);
     EXPECT_EQ(file_.flags, SQLITE_SYNC_FULL);
     EXPECT_EQ(log_.make_up(), SQLITE_OK);
-    EXPECT_EQ(file_.syncs, 1) << "nothing was owed";
+    EXPECT_EQ(file_.syncs, 1) << "no sync was pending";
 }
 
-TEST_F(log_sync_test, is_made_once_for_all_that_was_put_off) {
+TEST_F(log_sync_test, is_made_once_for_all_deferred_ones) {
     begin();
     EXPECT_EQ(commit(true), SQLITE_OK);
     EXPECT_EQ(commit(true), SQLITE_OK);
@@ -78,8 +78,8 @@ TEST_F(log_sync_test, is_made_once_for_all_that_was_put_off) {
     EXPECT_EQ(file_.syncs, 1);
 }
 
-// And does not wait for it: here it would for ever.
-TEST_F(log_sync_test, owes_another_for_a_commit_made_meanwhile) {
+// The commit does not wait for the running sync: here it would wait forever.
+TEST_F(log_sync_test, a_commit_during_a_sync_needs_another_one) {
     begin();
     commit(true);
     file_.during = [this] {
@@ -92,7 +92,7 @@ TEST_F(log_sync_test, owes_another_for_a_commit_made_meanwhile) {
     EXPECT_EQ(file_.syncs, 2);
 }
 
-TEST_F(log_sync_test, is_not_put_off_behind_a_new_header) {
+TEST_F(log_sync_test, is_not_deferred_after_a_new_header) {
     begin();
     log_.note_write(0);
     EXPECT_EQ(commit(true), SQLITE_OK);
@@ -101,13 +101,13 @@ TEST_F(log_sync_test, is_not_put_off_behind_a_new_header) {
     EXPECT_EQ(file_.syncs, 1) << "the header is durable";
 }
 
-// The header may be as it was found, of a log that goes on.
-TEST_F(log_sync_test, is_owed_from_the_start) {
+// The header may be that of a WAL found at the start.
+TEST_F(log_sync_test, is_needed_at_the_start) {
     EXPECT_EQ(log_.make_up(), SQLITE_OK);
     EXPECT_EQ(file_.syncs, 1);
 }
 
-TEST_F(log_sync_test, that_has_failed_is_not_tried_again) {
+TEST_F(log_sync_test, that_has_failed_is_not_retried) {
     begin();
     commit(true);
     file_.code = SQLITE_IOERR_FSYNC;
@@ -118,7 +118,7 @@ TEST_F(log_sync_test, that_has_failed_is_not_tried_again) {
     EXPECT_EQ(file_.syncs, 1);
 }
 
-TEST_F(log_sync_test, of_a_closed_file_is_nothing) {
+TEST_F(log_sync_test, of_a_closed_file_does_nothing) {
     begin();
     commit(true);
     log_.belongs_to(nullptr);
@@ -146,16 +146,16 @@ class store_syncs : public ::testing::Test {
         return accounts::find(*in.begin_read(), id).has_value();
     }
 
-    account_id last_;  // that was written
+    account_id last_;  // the last one written
     int made_ = 0;
     testing::unsafe_disk& disk_ = testing::unsafe_disk::install();
     testing::seeded_entropy chance_{1};
     testing::temp_dir dir_;
 };
 
-TEST_F(store_syncs, once_a_commit_or_when_asked) {
+TEST_F(store_syncs, once_per_commit_or_when_requested) {
     const auto opened = open();
-    write(*opened)->commit();  // and the log's header
+    write(*opened)->commit();  // and the header of the WAL
     auto before = disk_.log_syncs();
     write(*opened)->commit();
     EXPECT_EQ(disk_.log_syncs() - before, 1);
@@ -170,14 +170,14 @@ TEST_F(store_syncs, once_a_commit_or_when_asked) {
     EXPECT_EQ(disk_.log_syncs() - before, 1);
 }
 
-TEST_F(store_syncs, what_a_killed_process_left) {
+TEST_F(store_syncs, make_the_wal_of_a_killed_process_durable) {
     const auto opened = open();
     write(*opened)->commit_unsynced();
     testing::temp_dir left;
     for (const char* name : {"callsign.sqlite3", "callsign.sqlite3-wal"}) {
         std::filesystem::copy_file(dir_.path() / name, left.path() / name);
     }
-    // Or who prepares the file moves the log as he closes it.
+    // Keeps the WAL: otherwise the last connection to close would checkpoint it.
     SQLite::Database reader((left.path() / "callsign.sqlite3").string(), SQLite::OPEN_READONLY);
     reader.exec("BEGIN");
     SQLite::Statement(reader, "SELECT count(*) FROM accounts").executeStep();
@@ -187,7 +187,7 @@ TEST_F(store_syncs, what_a_killed_process_left) {
     EXPECT_GT(disk_.log_syncs(), before);
 }
 
-TEST_F(store_syncs, what_they_cover_outlives_the_power) {
+TEST_F(store_syncs, protect_commits_from_a_power_cut) {
     for (int n = 0; n < 16; ++n) {
         auto opened = open();
         if (n % 2 == 0) {
@@ -197,7 +197,7 @@ TEST_F(store_syncs, what_they_cover_outlives_the_power) {
             opened->sync();
         }
         const account_id covered = last_;
-        write(*opened)->commit_unsynced();  // it may be lost
+        write(*opened)->commit_unsynced();  // this commit may be lost
         testing::temp_dir left;
         disk_.strike(dir_.path(), left.path(), chance_);
         const auto next = open(left.path());
@@ -216,7 +216,7 @@ TEST_F(store_syncs, a_failure_leaves_the_outcome_unknown) {
     } catch (const store_failure& failure) {
         EXPECT_EQ(failure.reason(), store_failure::kind::unknown);
     }
-    EXPECT_THROW(opened->sync(), store_failure) << "nor is the next one believed";
+    EXPECT_THROW(opened->sync(), store_failure) << "a later sync is not trusted either";
     disk_.heal();
 }
 

@@ -1,5 +1,5 @@
-// The write-ahead log has a bound, whoever reads and whatever the disk does, and so has the room a
-// start needs.
+// The WAL has a maximum length, with any readers and any faults of the disk, and so has the space
+// that a start needs.
 
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
@@ -37,7 +37,7 @@ class log_bound : public ::testing::Test {
         store_ = open_sqlite(options);
     }
 
-    // One commit of a few pages. False: refused.
+    // One commit of a few pages. Returns false if it is rejected.
     bool write() {
         try {
             const auto tx = store_->begin_write();
@@ -52,7 +52,7 @@ class log_bound : public ::testing::Test {
         longest_ = std::max(longest_, std::filesystem::file_size(log()));
         return true;
     }
-    // Its snapshot begins with its first question.
+    // The snapshot begins with the first query.
     std::unique_ptr<read_tx> read() {
         try {
             auto tx = store_->begin_read();
@@ -73,11 +73,11 @@ class log_bound : public ::testing::Test {
     std::uintmax_t longest_ = 0;
 };
 
-// Before the bound, and the batch that reaches it.
+// The maximum, and the batch that reaches it.
 constexpr std::uintmax_t bound = (2 * pages_max + 16) * frame_bytes;
 
-// What says whether the disk can be written must have written to it.
-TEST_F(log_bound, a_proof_that_it_can_be_written_writes) {
+// The check that the disk is writable must write to it.
+TEST_F(log_bound, the_check_of_writability_writes) {
     ASSERT_TRUE(write());
     const auto before = std::filesystem::file_size(log());
     store_->embedded()->prove_writable();
@@ -95,9 +95,9 @@ TEST_F(log_bound, is_short_without_readers) {
     EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);
 }
 
-// Each part is what was written before the one before it. It costs no sync: only when all of the
-// log was moved, and it may begin anew, the database must be durable.
-TEST_F(log_bound, is_moved_in_parts_before_it_is_reached) {
+// Each incremental checkpoint copies the pages written before the last one. It does not sync the
+// database: that is needed only when the WAL was copied completely, and may restart.
+TEST_F(log_bound, is_checkpointed_incrementally_before_its_maximum) {
     auto& disk = testing::unsafe_disk::install();
     moved_max_ = 8;
     open();
@@ -114,8 +114,8 @@ TEST_F(log_bound, is_moved_in_parts_before_it_is_reached) {
     EXPECT_LT(longest_, (pages_max + 16) * frame_bytes);
 }
 
-// Of pages written again and again each counts once, and is moved once.
-TEST_F(log_bound, has_few_parts_where_the_same_pages_are_written_again) {
+// A page that is written repeatedly counts once, and is copied once.
+TEST_F(log_bound, rewritten_pages_cause_few_checkpoints) {
     auto& disk = testing::unsafe_disk::install();
     moved_max_ = 16;
     open();
@@ -129,10 +129,10 @@ TEST_F(log_bound, has_few_parts_where_the_same_pages_are_written_again) {
     }
     const auto writes = disk.seen();
     disk.heal();
-    EXPECT_EQ(writes, 20);  // one for each commit's frames
+    EXPECT_EQ(writes, 20);  // one for the frames of each commit
 }
 
-// SQLite's own files, but that the next sync of a database fails, whoever asks for it.
+// SQLite's own file system, except that the next sync of a database fails, from any caller.
 class one_sync_fails {
   public:
     one_sync_fails() : before_(sqlite3_vfs_find(nullptr)), vfs_(*own_) {
@@ -170,8 +170,8 @@ class one_sync_fails {
     sqlite3_vfs vfs_;
 };
 
-// The kernel tells of it once: the next sync succeeds, and the log must not begin anew after it.
-TEST_F(log_bound, is_kept_where_a_sync_beside_it_failed) {
+// The kernel reports the error once: the next sync succeeds, and the WAL must not restart after it.
+TEST_F(log_bound, is_kept_after_a_failed_sync_of_the_database) {
     store_.reset();
     one_sync_fails disk;
     moved_max_ = 8;
@@ -182,7 +182,7 @@ TEST_F(log_bound, is_kept_where_a_sync_beside_it_failed) {
     };
     try {
         write_on();
-        ADD_FAILURE() << "nobody was told";
+        ADD_FAILURE() << "no error was reported";
     } catch (const store_failure& failure) {
         EXPECT_EQ(failure.reason(), store_failure::kind::unknown) << failure.what();
     }
@@ -191,9 +191,9 @@ TEST_F(log_bound, is_kept_where_a_sync_beside_it_failed) {
     store_.reset();
 }
 
-// The kernel shows what the failed sync of an earlier process left unwritten, and no sync writes
-// it: what a start has shown must be there after a power cut. Another process has the file open, so
-// that no connection moves the log when it is closed.
+// The kernel still returns data that a failed sync of an earlier process left unwritten, and no
+// sync writes them: data that a start has read must survive a power cut. Another process has the
+// file open, so that no connection checkpoints the WAL when it is closed.
 class failed_sync : public ::testing::TestWithParam<int> {
   protected:
     static std::unique_ptr<store> open(const testing::temp_dir& at) {
@@ -205,7 +205,7 @@ class failed_sync : public ::testing::TestWithParam<int> {
     }
     void open_elsewhere() {
         other_.emplace((before_.path() / "callsign.sqlite3").string(), SQLite::OPEN_READONLY);
-        other_->execAndGet("SELECT count(*) FROM series");  // it opens the log with that
+        other_->execAndGet("SELECT count(*) FROM series");  // the query opens the WAL
     }
     void put(store& opened) {
         const auto tx = opened.begin_write();
@@ -238,7 +238,7 @@ class failed_sync : public ::testing::TestWithParam<int> {
     std::size_t put_ = 0;
 };
 
-TEST_P(failed_sync, of_the_log_shows_nothing_at_the_next_start_that_a_power_cut_takes) {
+TEST_P(failed_sync, of_the_wal_leaves_no_data_that_a_power_cut_takes) {
     {
         const auto store = open(before_);
         put(*store);
@@ -253,9 +253,9 @@ TEST_P(failed_sync, of_the_log_shows_nothing_at_the_next_start_that_a_power_cut_
     EXPECT_EQ(tokens_after(), shown);
 }
 
-// What the log's index calls moved, no checkpoint moves again: as long as another process has it
-// open, the next start finds it as it was.
-TEST_P(failed_sync, of_the_database_leaves_no_page_that_only_the_log_has) {
+// Frames that the WAL index marks as copied are not copied again: while another process has the WAL
+// open, the next start finds the index unchanged.
+TEST_P(failed_sync, of_the_database_leaves_no_page_only_in_the_wal) {
     {
         const auto store = open(before_);
         open_elsewhere();
@@ -271,14 +271,14 @@ TEST_P(failed_sync, of_the_database_leaves_no_page_that_only_the_log_has) {
     const auto store = open(before_);
     store->embedded()->maintain(false);
     ASSERT_EQ(std::filesystem::file_size(before_.path() / "callsign.sqlite3-wal"), 0u)
-        << "the database has all of it";
+        << "the database has all pages";
     lose_power();
     EXPECT_EQ(tokens_after(), put_);
 }
 
 INSTANTIATE_TEST_SUITE_P(chances, failed_sync, ::testing::Range(1, 9));
 
-TEST_F(log_bound, holds_though_somebody_reads_all_the_time) {
+TEST_F(log_bound, holds_with_permanent_readers) {
     auto one = read();
     int refused = 0;
     for (int i = 0; i < 400; ++i) {
@@ -291,7 +291,7 @@ TEST_F(log_bound, holds_though_somebody_reads_all_the_time) {
     EXPECT_LT(refused, 100);
 }
 
-TEST_F(log_bound, holds_while_one_reader_stays_and_then_all_goes_on) {
+TEST_F(log_bound, holds_with_a_long_reader_and_writes_resume_after_it) {
     auto one = read();
     while (write()) ASSERT_LT(written_, 1000);
     EXPECT_LT(longest_, bound);
@@ -303,9 +303,9 @@ TEST_F(log_bound, holds_while_one_reader_stays_and_then_all_goes_on) {
     EXPECT_LT(longest_, bound);
 }
 
-// When the log has begun anew nobody is held back any more, and it is not begun anew again and
-// again: each commit costs one sync, of the log.
-TEST_F(log_bound, is_begun_anew_once_for_a_turn_that_readers_left) {
+// After a WAL restart readers are no longer delayed, and the WAL does not restart again and again:
+// each commit costs one sync, of the WAL.
+TEST_F(log_bound, restarts_once_after_the_readers_have_left) {
     auto& disk = testing::unsafe_disk::install();
     open();
     auto one = read();
@@ -319,7 +319,7 @@ TEST_F(log_bound, is_begun_anew_once_for_a_turn_that_readers_left) {
     EXPECT_LE(syncs, 5 + 1);
 }
 
-// The readers' held turn ends by itself: there may be nothing more to write.
+// The pause for readers ends by itself: there may be no further write.
 TEST_F(log_bound, readers_do_not_wait_for_a_writer_that_has_nothing_to_do) {
     auto one = read();
     while (write()) ASSERT_LT(written_, 1000);
@@ -328,7 +328,7 @@ TEST_F(log_bound, readers_do_not_wait_for_a_writer_that_has_nothing_to_do) {
     EXPECT_TRUE(read());
 }
 
-// On a full disk nobody could say then whether the commit took.
+// On a full disk the outcome of the commit would be unknown.
 TEST_F(log_bound, shared_memory_does_not_grow_in_a_commit) {
     const auto shared_memory = dir_.path() / "callsign.sqlite3-shm";
     const auto tx = store_->begin_write();

@@ -1,6 +1,5 @@
-// Goal: a look at a store tells what is there and leaves no trace. Method: real stores, open,
-// closed and as a killed process leaves them; every file's name, bytes and time of change before
-// and after.
+// Goal: inspecting a store reports its state and changes nothing. Method: real stores, open, closed
+// and as after a kill; name, bytes and modification time of every file before and after.
 
 #include "support/incomplete.hpp"
 #include "support/temp_dir.hpp"
@@ -32,16 +31,16 @@ struct look : ::testing::Test {
     fs::path dir = temp.path() / "data";
     fs::path file = dir / "callsign.sqlite3";
 
-    // Name, bytes, mode, owner and when changed.
+    // Name, bytes, mode, owner and times.
     std::map<std::string, std::string> traces(const fs::path& in) const {
         std::map<std::string, std::string> all;
-        // A file that came and went has left its time there.
+        // A temporary file changes the time of the directory.
         struct stat folder {};
         ::stat(in.c_str(), &folder);
         all["."] =
             std::to_string(folder.st_mtim.tv_sec) + "." + std::to_string(folder.st_mtim.tv_nsec);
         for (const auto& entry : fs::directory_iterator(in)) {
-            // What a reader of an open store does there is no trace.
+            // Readers of an open store change the shared memory.
             if (entry.path().string().ends_with("-shm")) continue;
             struct stat status {};
             ::stat(entry.path().c_str(), &status);
@@ -60,17 +59,17 @@ struct look : ::testing::Test {
     sqlite_look look_at(const fs::path& at) const {
         const auto before = traces(at);
         sqlite_look found = look_at_all(at);
-        EXPECT_EQ(traces(at), before) << "a look changed something";
+        EXPECT_EQ(traces(at), before) << "a file was changed";
         return found;
     }
     void execute(const std::string& sql) const {
-        // With the sums that the store's pages have.
+        // Opens with the checksums of the store's pages.
         SQLite::Database db(file.string(), SQLite::OPEN_READWRITE, 0, "callsign");
         db.exec(sql);
     }
 };
 
-TEST_F(look, at_nothing_makes_nothing) {
+TEST_F(look, at_a_missing_store_creates_nothing) {
     const sqlite_look found = look_at_all(dir);
     EXPECT_FALSE(found.exists);
     EXPECT_EQ(found.holder, 0);
@@ -80,7 +79,7 @@ TEST_F(look, at_nothing_makes_nothing) {
     EXPECT_TRUE(fs::is_empty(dir));
 }
 
-TEST_F(look, at_a_store_that_is_closed) {
+TEST_F(look, at_a_closed_store) {
     { const auto store = open_sqlite({.data_dir = dir}); }
     const sqlite_look found = look_at(dir);
     EXPECT_TRUE(found.exists);
@@ -105,8 +104,8 @@ TEST_F(look, at_a_store_that_a_process_has) {
     EXPECT_EQ(found.schema, found.schema_known);
 }
 
-// What a killed server leaves: a log that nobody has moved to the database.
-TEST_F(look, reads_what_only_the_log_has) {
+// After a kill the WAL was not checkpointed.
+TEST_F(look, reads_rows_that_only_the_wal_has) {
     const fs::path killed = temp.path() / "killed";
     {
         const auto store = open_sqlite({.data_dir = dir});
@@ -135,8 +134,8 @@ TEST_F(look, lists_the_first_incomplete_tasks_that_are_not_too_young) {
     EXPECT_EQ(look_at_all(dir, time_point{milliseconds{1000}}).incomplete_count, 0);
 }
 
-// `callsign check` names it.
-TEST_F(look, passes_over_a_task_that_cannot_be_read) {
+// `callsign check` reports the task.
+TEST_F(look, skips_an_unreadable_task) {
     {
         const auto store = open_sqlite({.data_dir = dir});
         testing::make_incomplete(*store, 12, time_point{milliseconds{1000}});
@@ -147,8 +146,8 @@ TEST_F(look, passes_over_a_task_that_cannot_be_read) {
     EXPECT_EQ(found.incomplete_count, 23);
 }
 
-// Whether series are held is not known then.
-TEST_F(look, says_that_other_rows_cannot_be_read) {
+// Then it is unknown whether series are held.
+TEST_F(look, reports_other_unreadable_rows) {
     {
         const auto store = open_sqlite({.data_dir = dir});
         testing::make_incomplete(*store, 1, time_point{milliseconds{1000}});
@@ -158,7 +157,7 @@ TEST_F(look, says_that_other_rows_cannot_be_read) {
     EXPECT_NE(look_at_all(dir).unread, "");
 }
 
-TEST_F(look, tells_slots_series_and_time) {
+TEST_F(look, reports_slots_series_and_time) {
     { const auto store = open_sqlite({.data_dir = dir}); }
     execute("UPDATE totals SET pending = 2, held_series = 1, last_moment = 1795000000000");
     execute(
@@ -184,7 +183,7 @@ TEST_F(look, tells_slots_series_and_time) {
     EXPECT_EQ(found.pending, 2);
     EXPECT_EQ(found.last_moment.time_since_epoch().count(), 1795000000000);
     ASSERT_TRUE(found.oldest_pending);
-    EXPECT_EQ(found.oldest_pending->time_since_epoch().count(), 1000) << "the first that was made";
+    EXPECT_EQ(found.oldest_pending->time_since_epoch().count(), 1000) << "the first one";
     EXPECT_EQ(found.held_count, 1);
     ASSERT_EQ(found.held.size(), 1u);
     EXPECT_EQ(found.held[0].account, "ada");
@@ -194,7 +193,7 @@ TEST_F(look, tells_slots_series_and_time) {
     EXPECT_EQ(found.device->sealed_key, "\x01\x02");
 }
 
-TEST_F(look, tells_a_newer_and_an_older_schema_and_migrates_neither) {
+TEST_F(look, reports_a_newer_and_an_older_schema_and_migrates_neither) {
     { const auto store = open_sqlite({.data_dir = dir}); }
     execute("PRAGMA user_version = 99");
     sqlite_look found = look_at(dir);
@@ -206,7 +205,7 @@ TEST_F(look, tells_a_newer_and_an_older_schema_and_migrates_neither) {
     EXPECT_NE(found.unread, "");
 }
 
-TEST_F(look, tells_another_programs_database) {
+TEST_F(look, reports_the_database_of_another_program) {
     fs::create_directory(dir);
     {
         SQLite::Database db(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -217,7 +216,7 @@ TEST_F(look, tells_another_programs_database) {
     EXPECT_FALSE(found.is_own);
 }
 
-TEST_F(look, tells_what_is_no_store) {
+TEST_F(look, reports_files_that_are_no_store) {
     fs::create_directory(dir);
     std::ofstream(file) << "Nothing that SQLite would know; " << std::string(200, 'x');
     EXPECT_FALSE(look_at(dir).is_database);

@@ -1,5 +1,5 @@
-// Each function that opens a file that an operator names says of another kind of file that it is no
-// database, whatever its size.
+// Each function that opens a file named by an operator reports a file of another type as not a
+// database, at any size.
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
@@ -15,7 +15,7 @@
 namespace callsign {
 namespace {
 
-// What it says, thrown or found.
+// The error, thrown or returned.
 std::string said_by(const std::function<std::string()>& action) {
     try {
         return action();
@@ -24,7 +24,7 @@ std::string said_by(const std::function<std::string()>& action) {
     }
 }
 
-TEST(no_database, is_what_is_said_of_text) {
+TEST(no_database, is_reported_for_text_files) {
     const testing::temp_dir dir;
     const auto file = dir.path() / "callsign.sqlite3";
     for (const std::size_t size : {2, 15, 16, 99, 100, 512, 4095, 4096, 4097, 20'000}) {

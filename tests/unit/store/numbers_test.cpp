@@ -1,4 +1,4 @@
-// Numbers are taken from a counter; that none is given twice the file says besides.
+// Numbers come from a counter; the index in the file also prevents duplicates.
 
 #include "support/temp_dir.hpp"
 #include "t0.hpp"
@@ -23,7 +23,7 @@ struct numbers : ::testing::Test {
         options.buffered_entries_max = entries_max;
         return open_sqlite(options);
     }
-    // Tasks 1..3; those with an even number are over.
+    // Tasks 1..3; those with an even number are closed.
     void fill() {
         const auto store = open();
         const auto tx = store->begin_write();
@@ -55,7 +55,7 @@ struct numbers : ::testing::Test {
                          "callsign")
             .exec(sql);
     }
-    // None: it is refused, since the counter is damaged.
+    // Returns nullopt if the corrupt counter is rejected.
     std::optional<std::int64_t> next() {
         const auto store = open();
         const auto tx = store->begin_write();
@@ -71,22 +71,23 @@ struct numbers : ::testing::Test {
     account_id account;
 };
 
-TEST_F(numbers, go_on_after_the_last_one) {
+TEST_F(numbers, continue_after_the_last_one) {
     fill();
     EXPECT_EQ(next(), 4);
 }
 
-TEST_F(numbers, of_a_counter_that_is_behind_are_not_given) {
+TEST_F(numbers, of_a_counter_that_is_behind_are_not_assigned) {
     fill();
-    change("UPDATE counters SET last_number = 2");  // 3 is open
+    change("UPDATE counters SET last_number = 2");  // task 3 is open
     EXPECT_EQ(next(), std::nullopt);
-    change("UPDATE counters SET last_number = 1; DELETE FROM tasks WHERE number = 3");  // 2 is over
+    // task 2 is closed
+    change("UPDATE counters SET last_number = 1; DELETE FROM tasks WHERE number = 3");
     EXPECT_EQ(next(), std::nullopt);
     change("UPDATE counters SET last_number = 2");
     EXPECT_EQ(next(), 3);
 }
 
-// The open ones, as each snapshot has them.
+// The open tasks of each snapshot.
 TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
     fill();
     auto store = open();
@@ -98,7 +99,7 @@ TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
         tx->commit();
     };
     const auto before = store->begin_read();
-    EXPECT_TRUE(accounts::find(*before, account));  // it has its snapshot
+    EXPECT_TRUE(accounts::find(*before, account));  // begins its snapshot
     turn(1, "completed");
     turn(2, "pending");
     const auto between = store->begin_read();
@@ -112,8 +113,9 @@ TEST_F(numbers, of_open_tasks_are_those_of_the_snapshot) {
     EXPECT_EQ(open_ones(*store->begin_read()), list{1});
 }
 
-// One that was numbered unseen is among them once it can be seen, whether its entry waits or not.
-TEST_F(numbers, of_open_tasks_are_there_when_they_are_seen) {
+// A task that was numbered unseen is listed once it is visible, whether its entry is buffered or
+// not.
+TEST_F(numbers, of_open_tasks_appear_when_they_become_visible) {
     fill();
     for (const std::size_t entries_max : {100u, 1u}) {
         auto store = open(entries_max);

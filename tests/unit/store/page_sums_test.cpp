@@ -1,5 +1,5 @@
-// The file system that looks at sums, asked as SQLite asks it: for whole pages, and, since 3.45,
-// for the parts of overflow pages that it copies past its cache.
+// The file system that verifies checksums, called as by SQLite: for whole pages, and, since 3.45,
+// for parts of overflow pages that it reads past its cache.
 
 #include "store/sqlite/log/page_sums.hpp"
 
@@ -25,7 +25,7 @@ class page_sums : public ::testing::Test {
         db_.execute("INSERT INTO t VALUES (randomblob(40000))");
     }
 
-    // The code, and what was read if there was no other bytes' sum.
+    // The result code, and the bytes read if the checksum matches.
     std::pair<int, std::string> read(sqlite3_int64 offset, int size) {
         std::string bytes(static_cast<std::size_t>(size), '\0');
         sqlite3_file& file = database_file(db_);
@@ -46,7 +46,7 @@ class page_sums : public ::testing::Test {
     connection db_{path_, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 1u << 20};
 };
 
-TEST_F(page_sums, parts_of_pages_are_as_the_pages_are) {
+TEST_F(page_sums, parts_of_pages_equal_the_pages) {
     ASSERT_GT(pages(), 9);
     for (std::int64_t n = 1; n < pages(); ++n) {
         const auto [code, whole] = read(n * page_bytes, page_bytes);
@@ -63,7 +63,7 @@ TEST_F(page_sums, parts_of_pages_are_as_the_pages_are) {
     }
 }
 
-TEST_F(page_sums, no_part_of_a_page_with_another_byte_is_believed) {
+TEST_F(page_sums, parts_of_an_altered_page_are_rejected) {
     const std::int64_t page = 5 * page_bytes;
     turn_bit(page + 2000);
     EXPECT_EQ(read(page, page_bytes).first, SQLITE_IOERR_DATA);
@@ -78,14 +78,14 @@ TEST_F(page_sums, no_part_of_a_page_with_another_byte_is_believed) {
     EXPECT_EQ(read(page, 4000).first, SQLITE_OK);
 }
 
-TEST_F(page_sums, only_a_part_was_asked_for_and_it_is_met_again) {
+TEST_F(page_sums, corruption_in_a_partial_read_is_found_again) {
     const std::int64_t page = 6 * page_bytes;
     turn_bit(page + 4000);
     EXPECT_EQ(read(page + 8, 100).first, SQLITE_IOERR_DATA);
     EXPECT_FALSE(reads_well(db_));
 }
 
-// SQLite itself, whose cache is not large enough for what it reads.
+// SQLite itself, with a cache smaller than the value.
 TEST_F(page_sums, a_large_value_with_another_byte_is_an_error) {
     db_.execute("PRAGMA cache_size = 1");
     const std::string length = "SELECT length(hex(b)) FROM t";

@@ -1,7 +1,6 @@
-// What the writer keeps in memory in place of indexes, against a store in memory, with bounds so
-// small that merges go on all the time and slots leave the window: what one finds the other finds,
-// whatever is merged, rolled back, restarted or removed meanwhile, and in snapshots from before all
-// that.
+// Compares the in-memory data that replaces indexes in the writer with an in-memory store, with
+// limits so small that merges run constantly and slots leave the window: both find the same rows
+// after merges, rollbacks, restarts and removals, and in snapshots from before.
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
@@ -33,7 +32,7 @@ uuid uuid_of(std::int64_t n) {
     return id;
 }
 
-// Everything that is found by way of the indexes, as text.
+// All rows that are found through the indexes, as text.
 std::string found_in(read_tx& tx) {
     std::ostringstream all;
     std::vector<account> accounts = accounts::all(tx);
@@ -82,7 +81,7 @@ std::string found_in(read_tx& tx) {
     return std::move(all).str();
 }
 
-// What slots wait for.
+// The uuids that slots wait for.
 constexpr std::int64_t waited_for = 1'000'000;
 
 std::string waiting_in(write_tx& tx) {
@@ -97,7 +96,7 @@ std::string waiting_in(write_tx& tx) {
     return all;
 }
 
-// Does the same in both.
+// Applies the same changes to both.
 class both_stores {
   public:
     explicit both_stores(std::size_t entries_max) : entries_max_(entries_max) { reopen(); }
@@ -112,7 +111,7 @@ class both_stores {
         disk_ = open_sqlite(options);
     }
 
-    // False: it is not kept.
+    // Rolls back if `kept` is false.
     void write(bool kept, const std::function<void(write_tx&)>& change) {
         const bool is_flushed = ++writes_ % 2 == 0;
         for (store* const s : {memory_.get(), disk_.get()}) {
@@ -133,7 +132,7 @@ class both_stores {
         RC_ASSERT(disk_->totals()->open_tasks == memory_->totals()->open_tasks);
     }
 
-    // A snapshot of each, to be looked at later.
+    // A snapshot of each, for later comparison.
     void begin_read() {
         if (readers_.size() == 3) readers_.pop_front();
         readers_.push_back({memory_->begin_read(), disk_->begin_read()});
@@ -148,7 +147,7 @@ class both_stores {
         disk_.reset();
         const auto report = report_on(dir_.path());
         for (const auto& f : report.faults) {
-            // Of the indexes: the rules' part of the proof is not for what is made up here.
+            // Only errors of the indexes: the generated data violate the checks of the rules.
             RC_ASSERT(f.text.find("the index of") == f.text.npos);
             RC_ASSERT(f.text.find("the totals") == f.text.npos);
             RC_ASSERT(f.text.find("is listed") == f.text.npos);
@@ -168,7 +167,7 @@ class both_stores {
     std::deque<snapshots> readers_;
 };
 
-// What is done to the stores, and what is needed to know what can be.
+// Random changes of the stores, and the state needed to choose valid ones.
 class player {
   public:
     explicit player(std::size_t entries_max) : stores_(entries_max) {
@@ -188,7 +187,7 @@ class player {
 
   private:
     struct owner {
-        std::string name;  // its id is each store's own
+        std::string name;  // each store has its own id for it
         std::vector<uuid> tasks;
         std::vector<std::string> keys;
     };
@@ -215,7 +214,7 @@ class player {
             while (place) place = remove_rows_of(tx, id, *place, 5);
         });
         owners_.erase(owners_.begin() + static_cast<std::ptrdiff_t>(at));
-        make_account();  // which has another id
+        make_account();  // gets another id
     }
     void write(const std::function<void(write_tx&)>& change) {
         const auto before = owners_;
@@ -231,7 +230,7 @@ class player {
         });
         if (!kept) owners_ = before;
     }
-    // Both stores are changed the same: what is drawn for one is there for the other.
+    // Both stores get the same changes: the random choices for one are repeated for the other.
     int draw(int below) {
         if (drawn_ == draws_.size()) draws_.push_back(*rc::gen::inRange(0, 1'000'000));
         return draws_[drawn_++] % below;
@@ -287,7 +286,7 @@ class player {
             slots::fail(tx, s.id, failure_reason::window_passed, t0);
         }
     }
-    // Some are left out, and some of those taken after all.
+    // Some numbers are skipped, and some of those are assigned later.
     std::int64_t take(write_tx& tx, series_id series) {
         const std::int64_t last = callsign::numbers::last(tx, series, "");
         const std::int64_t wanted = 1 + draw(static_cast<int>(last) + 1);

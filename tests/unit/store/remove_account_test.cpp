@@ -1,4 +1,5 @@
-// An account's rows go while the store is used: what is left proves itself after each step.
+// The rows of an account are removed while the store is in use; the store is verified after each
+// step.
 
 #include "support/check.hpp"
 #include "support/counted_ids.hpp"
@@ -42,7 +43,7 @@ class removal : public ::testing::Test {
             some.tasks.push_back({uuid{{n, 1}}, {{"description", name}}});
         }
         run(some);
-        // More history than a step takes.
+        // More history than one step removes.
         for (std::uint8_t n = 1; n <= 30; ++n) {
             edit_task edit{id, uuid{{n, 1}}};
             edit.changes = {{"p", "v"}};
@@ -55,7 +56,7 @@ class removal : public ::testing::Test {
         store_ = open_sqlite({.data_dir = dir_.path(), .buffered_entries_max = 8});
     }
 
-    // A row of nearly every table; a new opaque account as well.
+    // A row in nearly every table, and a new opaque account.
     void furnish(account_id id, std::uint8_t n) {
         run(create_device{
             .account = id, .name = "d", .client_id = uuid{{n, 3}}, .sealed_key = "k"});
@@ -78,7 +79,7 @@ class removal : public ::testing::Test {
             c.from = run(c).next;
         } while (c.from);
     }
-    // Closes the store, and opens it again.
+    // Reads the ids while the store is closed, and opens it again.
     std::map<std::string, std::vector<std::int64_t>> all_ids() {
         store_.reset();
         SQLite::Database rows = rows_of(dir_.path());
@@ -87,7 +88,7 @@ class removal : public ::testing::Test {
         return all;
     }
 
-    // Of each table.
+    // The number of rows per table.
     std::map<std::string, std::int64_t> row_counts() {
         SQLite::Database rows = rows_of(dir_.path());
         std::map<std::string, std::int64_t> all;
@@ -105,9 +106,9 @@ class removal : public ::testing::Test {
     time_point now_ = t0;
 };
 
-// What is deleted is overwritten by way of the log: a step of 500 rows of 1 MiB would be its whole
-// length several times.
-TEST_F(removal, takes_large_rows_in_more_steps) {
+// Deleted rows are overwritten through the WAL: a step of 500 rows of 1 MiB would exceed its
+// maximum several times.
+TEST_F(removal, removes_large_rows_in_more_steps) {
     const auto gone = make("gone");
     constexpr int large_tasks = 12;
     for (std::uint8_t n = 1; n <= large_tasks; ++n) {
@@ -118,16 +119,16 @@ TEST_F(removal, takes_large_rows_in_more_steps) {
     run(delete_account{gone});
     now_ += std::chrono::hours{1};
     remove_deleted c{milliseconds{1}, 20};
-    std::map<int, int> steps;  // of each table
+    std::map<int, int> steps;  // per table
     do {
         c.from = run(c).next;
         if (c.from) ++steps[c.from->at.table];
     } while (c.from);
-    // Two rows are 4 MiB, which are in the tasks and in the versions.
+    // Two rows have 4 MiB; the tasks and the versions have such rows.
     EXPECT_EQ(std::ranges::count_if(steps, [](auto& s) { return s.second >= large_tasks / 2; }), 2);
 }
 
-TEST_F(removal, takes_large_segments_in_more_steps) {
+TEST_F(removal, removes_large_segments_in_more_steps) {
     constexpr int segments = 8;
     const uuid client{{9, 4}};
     uuid parent{};
@@ -149,8 +150,8 @@ TEST_F(removal, takes_large_segments_in_more_steps) {
     EXPECT_GE(steps, segments / 2);
 }
 
-// Of whatever there may be many.
-TEST_F(removal, takes_no_more_rows_in_a_step_than_it_may) {
+// In every table that may have many rows.
+TEST_F(removal, removes_at_most_the_limit_of_rows_in_a_step) {
     constexpr int many = 40, limit = 7;
     const auto gone = make("gone");
     create_series gaps{gone, "GAP0"};
@@ -211,7 +212,7 @@ TEST_F(removal, leaves_a_sound_store_after_each_step) {
     EXPECT_GT(steps, 25);
     EXPECT_EQ(store_->totals()->accounts, 2);
     EXPECT_EQ(store_->totals()->open_tasks, 60);
-    // Nothing of it is remembered.
+    // No data of the removed account is left in memory.
     const auto again = make("gone");
     EXPECT_EQ(callsign::numbers::with_last(*store_->begin_read(),
                                            *all_series::default_of(*store_->begin_read(), again))
@@ -223,12 +224,12 @@ TEST_F(removal, leaves_a_sound_store_after_each_step) {
     EXPECT_TRUE(report_on(dir_.path()).ok());
 }
 
-// An account that is made between two steps, whichever, knows nothing of the rows that have gone.
-TEST_F(removal, what_is_made_meanwhile_begins_at_its_own_start) {
+// An account created between any two steps is not affected by the removed rows.
+TEST_F(removal, an_account_created_in_between_begins_empty) {
     make("other");
     int made = 0;
     bool is_between = true;
-    // As many as there are at first: ids grow, and with them the steps.
+    // The number of steps at first: with growing ids the steps increase.
     std::optional<int> places;
     for (int at = 1; is_between && at <= places.value_or(at); ++at) {
         is_between = false;
@@ -263,8 +264,8 @@ TEST_F(removal, what_is_made_meanwhile_begins_at_its_own_start) {
     EXPECT_GT(made, 10);
 }
 
-// Whatever table it is of, whoever's the row was, and across restarts.
-TEST_F(removal, no_id_is_given_again) {
+// In any table, for any account, and after restarts.
+TEST_F(removal, no_id_is_assigned_again) {
     furnish(make("stays"), 1);
     std::map<std::string, std::int64_t> highest;
     for (std::uint8_t n = 2; n < 5; ++n) {
@@ -295,8 +296,8 @@ TEST_F(removal, no_id_is_given_again) {
     }
 }
 
-// The place where a removal stood is not kept: it begins again.
-TEST_F(removal, goes_on_after_a_crash) {
+// The position of a removal is not stored: after a crash it begins again.
+TEST_F(removal, is_completed_after_a_crash) {
     const auto gone = make("gone");
     run(delete_account{gone});
     now_ += std::chrono::hours{1};

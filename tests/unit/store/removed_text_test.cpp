@@ -1,9 +1,9 @@
-// Goal: what is removed for good is in no file of the data directory any more, and in no backup
-// that is made from then on: not in free pages, not between rows, not in the log.
+// Goal: removed text is in no file of the data directory, and in no backup made afterwards: not in
+// free pages, not between rows, not in the WAL.
 //
-// Method: tasks of all sizes carry a marker. Rows grow, so that pages are split and rows are moved;
-// then some tasks are purged and scrubbed, or the account is removed, and the files' bytes are
-// searched.
+// Method: tasks of all sizes contain a marker. Rows grow, so that pages are split and rows are
+// moved; then some tasks are purged and scrubbed, or the account is removed, and the bytes of the
+// files are searched.
 
 #include "store/sqlite/connection.hpp"
 #include "support/check.hpp"
@@ -45,14 +45,14 @@ class removed_text : public ::testing::Test {
     }
     void open(const fs::path& where) {
         store_.reset();
-        // Small, so that pages are moved while it goes on, and readers are not waited for.
+        // Small, so that checkpoints run in between and do not wait for readers.
         store_ = open_sqlite({.data_dir = where,
                               .wal_pages_max = 256,
                               .moved_pages_max = 32,
                               .full_retry = milliseconds{0},
                               .buffered_entries_max = 16});
     }
-    // Each is written three times, and is longer each time; every third one stays.
+    // Each task is written three times, and grows each time; every third one is kept.
     account_id fill(const std::string& name) {
         const auto id = std::get<account>(run(create_account{name, "SYN", "t", sha256(name)})).id;
         for (int round = 1; round <= 3; ++round) {
@@ -147,7 +147,7 @@ TEST_F(removed_text, of_removed_accounts_is_in_no_file) {
     EXPECT_TRUE(report.ok()) << report.faults.front().text;
 }
 
-// Rows that grow out of their order have pages split in the middle, and move to and fro.
+// Rows that grow out of order split pages in the middle, and are moved repeatedly.
 TEST_F(removed_text, is_not_left_between_the_rows_of_a_page) {
     open(data());
     store_.reset();
@@ -169,8 +169,8 @@ TEST_F(removed_text, is_not_left_between_the_rows_of_a_page) {
     EXPECT_EQ(times_in(data(), "/kept"), rows);
 }
 
-// A reader may need pages of the log for as long as it reads, and then nobody does.
-TEST_F(removed_text, leaves_the_log_when_nobody_reads_it_any_more) {
+// A reader may need pages of the WAL while it reads; afterwards they are not needed.
+TEST_F(removed_text, leaves_the_wal_after_its_last_reader) {
     open(data());
     purge(fill("a"));
     auto reader = store_->begin_read();
@@ -182,8 +182,8 @@ TEST_F(removed_text, leaves_the_log_when_nobody_reads_it_any_more) {
     EXPECT_EQ(purged_in(data()), 0u);
 }
 
-// The process was killed before it came to clear the log, and another one has the file open.
-TEST_F(removed_text, leaves_a_log_that_an_earlier_process_wrote) {
+// The process was killed before it cleared the WAL, and another one has the file open.
+TEST_F(removed_text, leaves_a_wal_that_an_earlier_process_wrote) {
     open(data());
     purge(fill("a"));
     const fs::path killed = dir_.path() / "killed";

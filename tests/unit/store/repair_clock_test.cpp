@@ -1,4 +1,4 @@
-// A store that was stamped ten years ahead, set back.
+// A store with stamps ten years ahead, set back.
 
 #include "support/check.hpp"
 #include "support/temp_dir.hpp"
@@ -33,7 +33,7 @@ class repair_clock : public ::testing::Test {
         return s;
     }
 
-    // One slot of before, one pending and one failed ten years ahead.
+    // One slot from before, and a pending and a failed one ten years ahead.
     void fill() {
         const auto disk = open();
         const auto tx = disk->begin_write();
@@ -48,7 +48,7 @@ class repair_clock : public ::testing::Test {
     temp_dir dir_;
 };
 
-TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
+TEST_F(repair_clock, sets_back_all_times_of_the_store) {
     fill();
     EXPECT_EQ(open()->totals()->last_moment, ahead + 1min);
     const clock_repair done = repair_sqlite_clock(dir_.path(), wall_now + 1h);
@@ -67,8 +67,8 @@ TEST_F(repair_clock, sets_back_what_the_store_measures_by) {
     EXPECT_TRUE(testing::report_on(dir_.path()).ok());
 }
 
-// Whichever it is: it says so, and what was there survives a power cut.
-TEST_F(repair_clock, a_sync_that_fails_is_not_passed_over) {
+// For each sync: its failure is reported, and the data survive a power cut.
+TEST_F(repair_clock, a_failed_sync_is_reported) {
     auto& disk = unsafe_disk::install();
     seeded_entropy chance{1};
     fill();
@@ -98,8 +98,8 @@ TEST_F(repair_clock, a_sync_that_fails_is_not_passed_over) {
     }
 }
 
-// Else it would be kept until then.
-TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
+// Otherwise the history would be retained until then.
+TEST_F(repair_clock, task_history_ends_at_the_present) {
     {
         const auto disk = open();
         const auto tx = disk->begin_write();
@@ -119,20 +119,20 @@ TEST_F(repair_clock, how_tasks_stood_has_not_ended_later_than_now) {
     EXPECT_EQ(accounts::history_from(*tx, accounts::find(*tx, "home")->id), 1);
 }
 
-TEST_F(repair_clock, leaves_a_store_alone_that_is_not_ahead) {
+TEST_F(repair_clock, does_not_change_a_store_that_is_not_ahead) {
     fill();
     EXPECT_FALSE(repair_sqlite_clock(dir_.path(), ahead + 1h).repaired);
     EXPECT_EQ(open()->totals()->last_moment, ahead + 1min);
 }
 
-TEST_F(repair_clock, is_refused_while_a_server_has_the_store_open) {
+TEST_F(repair_clock, is_rejected_while_a_server_has_the_store_open) {
     fill();
     const auto server = open();
     EXPECT_THROW(repair_sqlite_clock(dir_.path(), wall_now), std::runtime_error);
     EXPECT_EQ(server->totals()->last_moment, ahead + 1min);
 }
 
-TEST_F(repair_clock, check_knows_the_latest_time) {
+TEST_F(repair_clock, check_reports_the_latest_time) {
     fill();
     EXPECT_EQ(testing::report_on(dir_.path()).last_moment, ahead + 1min);
 }

@@ -1,4 +1,4 @@
-// The columns of bytes: what was encoded is decoded, and nothing else is.
+// Columns of bytes: encoded values are decoded, all others rejected.
 
 #include "store/sqlite/tables/rows.hpp"
 
@@ -26,7 +26,7 @@ const std::vector<operation> sample_operations = {
     {kind::remove, id_of(2), {}, {}, {}},
 };
 
-// One field is another than encode() would have written.
+// One field differs from those that encode() writes.
 struct message_damage {
     const char* name;
     std::function<void(rows::Operations&)> done;
@@ -43,7 +43,7 @@ TEST(operation_rows, cut_anywhere_or_with_any_byte_changed_end_nothing) {
     const std::string whole = encode(sample_operations);
     for (std::size_t cut = 0; cut < whole.size(); ++cut) {
         const auto read = decode_operations(std::string_view(whole).substr(0, cut));
-        // What ends between two of them looks whole.
+        // A cut between two operations is valid.
         if (read) {
             EXPECT_LT(read->size(), sample_operations.size());
         }
@@ -62,7 +62,7 @@ TEST(operation_rows, cut_anywhere_or_with_any_byte_changed_end_nothing) {
     }
 }
 
-TEST_P(damaged_operations, are_not_believed) {
+TEST_P(damaged_operations, are_rejected) {
     rows::Operations message;
     ASSERT_TRUE(message.ParseFromString(encode(sample_operations)));
     GetParam().done(message);
@@ -102,7 +102,7 @@ TEST(retry_rows, are_read_as_they_were_written) {
     EXPECT_EQ(decode_retry_record(encode(some_retries())), some_retries());
 }
 
-TEST(retry_rows, cut_anywhere_or_with_any_byte_changed_are_sound_or_refused) {
+TEST(retry_rows, truncated_or_altered_ones_are_sound_or_rejected) {
     const std::string whole = encode(some_retries());
     for (std::size_t at = 0; at < whole.size(); ++at) {
         if (const auto read = decode_retry_record(whole.substr(0, at))) {
@@ -114,7 +114,7 @@ TEST(retry_rows, cut_anywhere_or_with_any_byte_changed_are_sound_or_refused) {
             const auto read = decode_retry_record(other);
             if (!read) continue;
             ASSERT_TRUE(is_sound(*read));
-            // Whatever it says by now, what is made of it are numbers.
+            // With any content, the results are finite numbers.
             retry_times t(*read);
             t.pass(std::chrono::hours{24 * 365});
             t.saw(1, milliseconds{1}, slot_state::failed);
@@ -125,7 +125,7 @@ TEST(retry_rows, cut_anywhere_or_with_any_byte_changed_are_sound_or_refused) {
     }
 }
 
-TEST(retry_rows, that_encode_would_not_have_written_are_refused) {
+TEST(retry_rows, that_encode_would_not_have_written_are_rejected) {
     const auto refused = [](auto damage) {
         rows::RetryTimes message;
         EXPECT_TRUE(message.ParseFromString(encode(some_retries())));

@@ -1,5 +1,5 @@
-// Files of older schemas come to this program's; a newer one is refused, and what is not ours is
-// left alone.
+// Older schemas are migrated to the current one; a newer one is rejected, and files of other
+// programs are not changed.
 
 #include "support/later_steps.hpp"
 #include "support/temp_dir.hpp"
@@ -65,7 +65,7 @@ class migrated : public ::testing::Test {
     temp_dir dir_;
 };
 
-TEST_F(migrated, takes_the_steps_that_it_lacks_in_order_and_each_once) {
+TEST_F(migrated, runs_the_missing_steps_in_order_and_each_once) {
     const auto later = with_later_steps(
         {"ALTER TABLE accounts ADD COLUMN colour TEXT; UPDATE accounts SET colour = 'red'",
          "CREATE TABLE colours (colour TEXT); INSERT INTO colours SELECT colour FROM accounts"});
@@ -79,8 +79,8 @@ TEST_F(migrated, takes_the_steps_that_it_lacks_in_order_and_each_once) {
     EXPECT_EQ(db.integer_of("PRAGMA user_version"), std::ssize(later));
 }
 
-// A step and the number that says it was taken are one: a step that fails leaves neither.
-TEST_F(migrated, a_step_that_fails_is_not_taken) {
+// A step and its number are one transaction: a failed step leaves neither.
+TEST_F(migrated, a_failed_step_leaves_nothing) {
     const auto later = with_later_steps({"CREATE TABLE first (x); CREATE TABLE in_the_way (x)"});
     auto db = file();
     db.execute("CREATE TABLE in_the_way (x)");
@@ -90,7 +90,7 @@ TEST_F(migrated, a_step_that_fails_is_not_taken) {
     EXPECT_EQ(again.integer_of("SELECT count(*) FROM sqlite_master WHERE name = 'first'"), 0);
 }
 
-TEST(schema, a_newer_one_is_refused_and_left_alone) {
+TEST(schema, a_newer_one_is_rejected_and_not_changed) {
     temp_dir dir;
     open(dir);
     const int newer = newest() + 1;
@@ -98,14 +98,14 @@ TEST(schema, a_newer_one_is_refused_and_left_alone) {
         .exec("PRAGMA user_version = " + std::to_string(newer));
     try {
         open(dir);
-        ADD_FAILURE() << "it was opened";
+        ADD_FAILURE() << "the store was opened";
     } catch (const std::runtime_error& e) {
         EXPECT_NE(std::string(e.what()).find("newer"), std::string::npos) << e.what();
     }
     EXPECT_TRUE(schema_of(dir).contains("schema " + std::to_string(newer)));
 }
 
-TEST(schema, another_programs_data_is_refused_and_left_alone) {
+TEST(schema, data_of_another_program_are_rejected_and_not_changed) {
     const auto bytes = [](const std::filesystem::path& file) {
         std::ifstream in(file, std::ios::binary);
         return std::string{std::istreambuf_iterator<char>(in), {}};
@@ -114,7 +114,7 @@ TEST(schema, another_programs_data_is_refused_and_left_alone) {
         const std::string before = bytes(file_in(dir));
         try {
             open(dir);
-            ADD_FAILURE() << "it was opened";
+            ADD_FAILURE() << "the store was opened";
         } catch (const std::runtime_error& e) {
             EXPECT_NE(std::string(e.what()).find("is not Callsign's"), std::string::npos)
                 << e.what();
@@ -130,7 +130,7 @@ TEST(schema, another_programs_data_is_refused_and_left_alone) {
                   std::to_string(version));
         refused(dir, "other tables");
     }
-    // With our tables, and pages without sums: some other program has written it.
+    // Callsign's tables in pages without checksums: another program has written the file.
     temp_dir copied;
     {
         SQLite::Database own(file_in(copied).string(),
@@ -150,7 +150,7 @@ TEST(schema, another_programs_data_is_refused_and_left_alone) {
     EXPECT_TRUE(open(empty));
 }
 
-TEST(schema, time_goes_on_from_the_last_moment) {
+TEST(schema, time_continues_from_the_last_moment) {
     temp_dir dir;
     const time_point late{milliseconds{1'800'000'000'000}};
     {
@@ -166,7 +166,7 @@ std::filesystem::perms modes_of(const std::filesystem::path& file) {
     return std::filesystem::status(file).permissions();
 }
 
-TEST(data_directory, is_made_for_its_owner_alone_whatever_the_umask) {
+TEST(data_directory, is_created_for_its_owner_only_with_any_umask) {
     const temp_dir dir;
     const auto data = dir.path() / "data";
     const ::mode_t before = ::umask(0);
@@ -182,12 +182,12 @@ TEST(data_directory, is_made_for_its_owner_alone_whatever_the_umask) {
     }
 }
 
-TEST(data_directory, that_anybody_can_write_is_refused) {
+TEST(data_directory, a_world_writable_one_is_rejected) {
     const temp_dir dir;
     std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
     try {
         open(dir);
-        ADD_FAILURE() << "it was opened";
+        ADD_FAILURE() << "the store was opened";
     } catch (const std::runtime_error& refused) {
         EXPECT_NE(std::string(refused.what()).find("chmod 700 " + dir.path().string()),
                   std::string::npos)
@@ -197,8 +197,8 @@ TEST(data_directory, that_anybody_can_write_is_refused) {
     EXPECT_TRUE(open(dir));
 }
 
-// A copy from a read-only medium; the log and the shared memory of a start before are like it.
-TEST(data_directory, files_that_their_owner_cannot_write_are_opened_to_it) {
+// A copy from a read-only medium, and the WAL and shared memory of an earlier start.
+TEST(data_directory, read_only_files_are_made_writable_for_their_owner) {
     const temp_dir dir;
     open(dir);
     const auto shared = dir.path() / "callsign.sqlite3-shm";

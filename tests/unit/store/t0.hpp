@@ -1,5 +1,5 @@
 #pragma once
-// The moment at which tests of the stores begin.
+// The time at which store tests begin.
 
 #include <callsign/base/time.hpp>
 

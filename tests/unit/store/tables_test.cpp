@@ -1,4 +1,4 @@
-// What the tables that are declared are in SQLite.
+// The declared tables in SQLite.
 
 #include "store/sqlite/tables/tables.hpp"
 
@@ -46,7 +46,7 @@ TEST_F(tables_in_sqlite, have_the_columns_that_are_declared_and_no_others) {
     }
 }
 
-// Whatever range is asked for, no row is read that is not in it, and none is sorted.
+// For any range, only rows within it are read, and none are sorted.
 TEST_F(tables_in_sqlite, are_read_by_their_indexes) {
     auto db = file();
     for (const table_info* const t : all_tables()) {
@@ -57,7 +57,7 @@ TEST_F(tables_in_sqlite, are_read_by_their_indexes) {
             EXPECT_EQ(one.find("SCAN"), std::string::npos)
                 << t->name << " " << i.columns.front() << ": " << one;
             const std::size_t parts = i.columns.size();
-            // One in bulk is asked for an owner's.
+            // A bulk index is always read for one owner.
             for (std::size_t prefix = i.form == index_form::bulk ? 1 : 0; prefix < parts;
                  ++prefix) {
                 for (std::size_t after = 0; after <= parts - prefix; ++after) {
@@ -80,7 +80,7 @@ TEST_F(tables_in_sqlite, are_read_by_their_indexes) {
     }
 }
 
-TEST_F(tables_in_sqlite, say_damaged_where_what_was_read_is_not_there) {
+TEST_F(tables_in_sqlite, report_corruption_if_a_row_that_was_read_is_missing) {
     const auto was = std::make_shared<const webhook>();
     for (const bool erases : {false, true}) {
         const auto tx = store_->begin_write();

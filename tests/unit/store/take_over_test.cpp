@@ -1,5 +1,5 @@
-// An opaque account is taken over in steps, in vain and then to its end: what is in the files
-// proves itself after each, whatever the indexes in bulk have written by then.
+// Conversion of an opaque account in steps, first undone and then completed: the files are verified
+// after each step, in any state of the bulk indexes.
 
 #include "support/check.hpp"
 #include "support/counted_ids.hpp"
@@ -59,7 +59,7 @@ class taken_over : public ::testing::Test {
     chain_head head() { return accounts::head_of(*store_->begin_read(), account_); }
     std::int64_t stored() { return accounts::find(*store_->begin_read(), account_)->stored_bytes; }
 
-    // All but the last task.
+    // Imports all except the last task.
     chain_head take() {
         chain_head taken{};
         const auto step = [&](take_over_history c) {
@@ -94,7 +94,7 @@ class taken_over : public ::testing::Test {
     std::vector<manage_account::made_task> tasks_;
 };
 
-TEST_F(taken_over, in_vain_and_then_to_its_end) {
+TEST_F(taken_over, undone_and_then_completed) {
     const std::int64_t sealed_bytes = stored();
     for (const bool is_reopened : {false, true}) {
         take();

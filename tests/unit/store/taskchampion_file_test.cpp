@@ -1,4 +1,4 @@
-// The data file of the reference server may hold any number for an instant or a count.
+// The data file of the reference server, with any number as an instant or a count.
 
 #include "support/reference_file.hpp"
 #include "support/temp_dir.hpp"
@@ -18,7 +18,7 @@ const std::string a_client = "1666d464-418a-4a08-ad53-6f15c78270cd";
 
 class reference_data : public ::testing::Test {
   protected:
-    // A file is read in one transaction, so each state of it needs one of its own.
+    // A file is read in one transaction, so each state needs its own.
     auto clients() { return open_taskchampion_file(name_)->clients(); }
 
     const testing::temp_dir dir_;
@@ -26,7 +26,7 @@ class reference_data : public ::testing::Test {
     testing::reference_file file_{name_};
 };
 
-TEST_F(reference_data, takes_a_snapshot_of_an_instant_that_can_be_read_again) {
+TEST_F(reference_data, accepts_a_snapshot_with_a_representable_instant) {
     file_.add_client(a_client);
     const auto clients_at = [&](std::int64_t seconds) {
         file_.set_snapshot(a_client, a_client, 0, seconds, "snapshot bytes");
@@ -47,7 +47,7 @@ TEST_F(reference_data, takes_a_snapshot_of_an_instant_that_can_be_read_again) {
     }
 }
 
-TEST_F(reference_data, takes_a_snapshot_as_old_as_versions_can_be_counted) {
+TEST_F(reference_data, accepts_a_snapshot_with_a_valid_age_in_versions) {
     file_.add_client(a_client);
     const auto read = [&](std::int64_t since) {
         file_.set_snapshot(a_client, a_client, since, 1'700'000'000, "snapshot bytes");
@@ -64,7 +64,7 @@ TEST_F(reference_data, takes_a_snapshot_as_old_as_versions_can_be_counted) {
     }
 }
 
-TEST_F(reference_data, reads_the_clients_beside_one_that_it_cannot) {
+TEST_F(reference_data, reads_the_clients_beside_an_invalid_one) {
     for (const char* id : {"0066d464-418a-4a08-ad53-6f15c78270cd", "no uuid",
                            "2666d464-418a-4a08-ad53-6f15c78270cd", a_client.c_str()}) {
         file_.add_client(id);
@@ -82,7 +82,7 @@ TEST_F(reference_data, reads_the_clients_beside_one_that_it_cannot) {
     EXPECT_EQ(sound, 1u);
 }
 
-TEST_F(reference_data, has_a_snapshot_of_the_latest_version_alone) {
+TEST_F(reference_data, accepts_a_snapshot_of_the_latest_version_only) {
     const std::string version = "b0517957-f912-4d49-8330-f612e7300001";
     file_.add_client(a_client);
     file_.set_snapshot(a_client, version, 0, 1'700'000'000, "snapshot bytes");
@@ -96,10 +96,10 @@ TEST_F(reference_data, has_a_snapshot_of_the_latest_version_alone) {
         EXPECT_TRUE(chain().empty()) << latest;
     }
     file_.set_latest(a_client, "b0517957-f912-4d49-8330-f612e7300002");
-    EXPECT_THROW(chain(), std::runtime_error) << "versions between them are missing";
+    EXPECT_THROW(chain(), std::runtime_error) << "versions in between are missing";
 }
 
-TEST_F(reference_data, names_a_client_whose_versions_have_no_latest_one) {
+TEST_F(reference_data, reports_a_client_with_versions_and_no_latest_one) {
     file_.add_client(a_client);
     file_.add_version(a_client, to_string(uuid{}), "b0517957-f912-4d49-8330-f612e7300001", "s");
     file_.set_latest(a_client, to_string(uuid{}));

@@ -1,5 +1,5 @@
 #pragma once
-// Accounts, their tokens and their series.
+// Accounts and their tokens.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -22,9 +22,9 @@ struct create_account {
     std::string prefix;
     std::string token_name;
     digest token_hash{};
-    // With a client id the account is opaque, and that id opens its chain.
+    // With a client ID the account is opaque, and the ID gives access to its chain.
     std::optional<uuid> client_id{};
-    // Its tasks live there, and are many or none.
+    // The remote server, which may have any number of tasks already.
     struct home {
         std::string url;
         uuid client_id{};
@@ -36,7 +36,7 @@ struct create_account {
 };
 claim claim_of(const create_account& c);
 
-// Another name, or whether anybody gets in. To enable one that was deleted is to have it back.
+// Renames an account, disables or enables it. Enabling a deleted account restores it.
 struct edit_account {
     account_ref account;
     std::optional<std::string> name{};
@@ -46,8 +46,8 @@ struct edit_account {
 };
 claim claim_of(const edit_account& c);
 
-// Nobody gets in from now on; it goes when its grace is over. Again: no fault, and the first
-// instant holds.
+// Blocks access from now on; the account is removed after the grace period. Repeating it succeeds,
+// and the first instant counts.
 struct delete_account {
     account_ref account;
 
@@ -55,14 +55,14 @@ struct delete_account {
 };
 claim claim_of(const delete_account& c);
 
-// How far an account is removed: a table, and the last of its rows that was looked at.
+// Progress of an account's removal: a table, and the last of its rows that was looked at.
 struct removal_place {
     std::int64_t table = 0;
     std::int64_t row = 0;
 };
 
-// A bounded part of the accounts whose grace is over. Before one goes its slots are gone: who
-// retries a creation is told its receipt for as long as ever.
+// Removes a bounded part of the accounts whose grace period is over. An account is kept while it
+// has slots: retries of creations get their receipts as long as usual.
 struct remove_deleted {
     struct place {
         account_id account;
@@ -71,23 +71,23 @@ struct remove_deleted {
 
     milliseconds grace{0};
     std::int64_t limit = 0;
-    std::optional<place> from{};  // where the last one ended
+    std::optional<place> from{};  // where the previous command ended
 
     struct answer {
         std::int64_t removed = 0;     // accounts
-        std::optional<place> next{};  // none: that is all for now
+        std::optional<place> next{};  // none: all done for now
     };
 };
 claim claim_of(const remove_deleted& c);
 
 struct create_token {
-    std::optional<account_ref> account;  // none: the operator's
+    std::optional<account_ref> account;  // none: an operator token
     std::string name;
     token_scope scope = token_scope::write;
     digest token_hash{};
     std::optional<time_point> expires_at{};
 
-    // Live ones. The operators have as many as they want.
+    // The account has the maximum number of live tokens. Operator tokens are not limited.
     struct too_many_tokens {};
     using answer = std::variant<token, no_such_account, too_many_tokens>;
 };
@@ -95,7 +95,7 @@ claim claim_of(const create_token& c);
 
 struct revoke_token {
     token_id token;
-    std::optional<account_id> account;  // must be this account's, if given
+    std::optional<account_id> account;  // if given, the token must belong to this account
 
     struct no_such_token {};
     using answer = std::variant<callsign::token, no_such_token>;

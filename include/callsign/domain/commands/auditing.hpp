@@ -1,5 +1,5 @@
 #pragma once
-// The audit log's own commands. What other commands do is written with them, in their transaction
+// The audit log's own commands. The actions of other commands are recorded in the same transaction
 // (engine::submit with an actor).
 
 #include <callsign/domain/admin_action.hpp>
@@ -10,17 +10,17 @@
 
 namespace callsign {
 
-// Something is done that changes no row: a sweep, a backup.
+// Records an action that changes no row: a sweep, a backup.
 struct note_action {
     std::string what;
-    std::string account{};  // its name; empty: the server
+    std::string account{};  // of the account; empty: the server
     std::string subject{};
 
     struct answer {};
 };
 claim claim_of(const note_action& c);
 
-// The oldest actions, if they were done longer than `keep` ago: at most `limit`.
+// Removes the oldest actions, at most `limit`, if they are older than `keep`.
 struct forget_actions {
     milliseconds keep{0};
     std::int64_t limit = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The chain of a managed account, to which its devices add, and how an account comes to have one.
+// The chain of a managed account, to which devices add, and the conversion of an opaque account.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
@@ -20,83 +20,83 @@
 namespace callsign {
 
 // Appends a device's operations to its account's chain. A stale segment is transformed over the
-// versions it missed, and the device goes on from a fork version. New tasks are numbered (of a held
-// series, when it is resumed), slots that wait for them are committed, and the key attribute is put
-// right by a version behind it.
+// versions it missed, and the device continues from a fork version. New tasks are numbered (in a
+// held series when it is resumed), slots that wait for them are committed, and a version behind
+// this one corrects key attributes.
 //
-// However much a device sends at once, one command takes no more of it than the writer does in
-// about 20 ms, and says how much that was. The rest comes with the next, whose parent is the
-// version that this one gave: exactly as a device would send piece by piece. The device itself is
-// told of the last one alone. If the server dies on the way, the device was told nothing, and
-// sends all of it again: what the chain has of that already is not appended again.
+// One command applies no more than the writer does in about 20 ms, and returns how much that was.
+// Further commands bring the rest, each with the version of the previous one as its parent, as if
+// the device had sent it in parts. The device receives the last version only. If the server stops
+// in between, the device has received nothing and sends everything again; what the chain has of it
+// already is not appended again.
 struct add_version {
-    // What it reads itself of what the device has missed, as work_of() counts it. Of a
-    // device that is further behind, find_missed reads it before.
+    // Limit of the missed versions that the command reads itself, as work_of() counts them. For a
+    // device that is further behind, find_missed reads them before.
     static constexpr std::size_t read_bytes_max = std::size_t{4} << 20;
-    // Versions of its own that a device may have beside the chain; and what is kept of an account's
-    // fork versions. A device needs its own until its sync has ended; without it that sync fails
-    // (410), and the next one begins where the last good one ended, on the chain.
+    // Limits: a device's own versions beside the chain, and an account's fork versions by number
+    // and bytes. A device needs its fork version until its sync ends; without it the sync fails
+    // (410), and the next one begins on the chain, where the last complete sync ended.
     static constexpr std::size_t own_versions_max = 4'000;
     static constexpr std::int64_t fork_versions_max = 2'048;
     static constexpr std::int64_t fork_version_bytes_max = std::int64_t{4} << 20;
 
     uuid client_id{};
-    uuid parent{};  // nil: there was none yet
+    uuid parent{};  // nil: none yet
     std::vector<operation> operations;
-    account_id account;     // whose share of the queue it takes
-    std::size_t bytes = 0;  // of the segment they came in
-    // The rest of what came with the version before, whose name nobody was told.
+    account_id account;     // whose share it counts against
+    std::size_t bytes = 0;  // of the received segment
+    // The operations are the rest of a segment, and `parent` is the version of the part before,
+    // which no device has received.
     bool continues = false;
-    // Of what one command takes: see work_of() in domain/work.hpp. One operation at least is taken.
+    // The work of one command, see work_of() in domain/work.hpp. At least one operation is taken.
     std::size_t work_max = step_work_max;
     std::size_t read_max = read_bytes_max;
-    // What was read before of what the device lacks at the parent of the segment's first step, for
-    // all of the segment. None: nothing was.
+    // What the device lacks at the parent of the segment's first part, read in advance for the
+    // whole segment. None: nothing was read.
     std::shared_ptr<const missed_changes> missed{};
 
     struct added {
-        uuid version{};  // what the device is to call the state it has now
+        uuid version{};  // the ID of the state that the device has now
         bool stale = false;
-        std::int64_t numbered = 0;  // tasks that got a number
-        std::int64_t cut = 0;       // tasks beyond their bounds: the excess was taken away again
+        std::int64_t numbered = 0;  // tasks that were assigned a number
+        std::int64_t cut = 0;       // tasks beyond their limits, whose excess was removed again
         std::size_t taken = 0;      // of `operations`, from the first
-        // The device was further than the backup that the store was put back from: nothing was
-        // carried out, for the snapshot that it is to send has all of it.
+        // The device has more than the backup that the store was restored from. Nothing was
+        // appended, because the snapshot that it is to send contains everything.
         bool wants_snapshot = false;
     };
-    // The parent is no version of this account's, or one whose fork version is forgotten.
+    // The parent is no version of this account, or its fork version is not retained.
     struct unknown_parent {};
     struct missed_too_much {};
-    // More than `read_max` of it is still to be read. Nothing was done.
+    // More than `read_max` of the missed versions is still to be read. Nothing was done.
     struct needs_missed {};
     using answer = std::variant<added, unknown_parent, missed_too_much, needs_missed,
                                 no_such_client, device_revoked, account_full>;
 };
 claim claim_of(const add_version& c);
 
-// ---- an opaque account becomes managed ----
+// ---- conversion of an opaque account to a managed one ----
 
-// Its history, opened by somebody who was given the secret. The versions stand in for the sealed
-// ones, the tasks they made are numbered in the order given, and the client that the account's
-// devices share has a key from now on. Nobody sees it half taken over: while the account is opaque
-// nobody sees it, and this last command, which has the rest, is what changes that.
+// The last step of a conversion. The history, decrypted with the given secret, replaces the sealed
+// versions; its tasks are numbered in the order given, and the client that the devices share gets a
+// key. Only this command makes the account managed: no client sees a partial conversion.
 struct manage_account {
     struct made_task {
         callsign::uuid uuid{};
-        std::int64_t seq = 0;  // of the version that made it
+        std::int64_t seq = 0;  // of the version that created it
         time_point created_at;
         callsign::attributes attributes;
     };
 
     account_id account;
-    chain_head head;  // what was opened: not one version more or less
+    chain_head head;  // of the decrypted chain; must still be the account's
     std::vector<version> history;
     std::vector<made_task> tasks;
     std::string device_name;
     std::string sealed_key;
-    std::size_t bytes = 0;  // of them, about
-    // What take_over_history has taken before; of seq 0: nothing, and the sealed versions go at
-    // once, else by remove_sealed.
+    std::size_t bytes = 0;  // of history and tasks, approximately
+    // What take_over_history has taken. seq 0: nothing, and this command removes the sealed
+    // versions, otherwise remove_sealed does.
     chain_head taken{};
     std::int64_t taken_tasks = 0;
 
@@ -104,25 +104,25 @@ struct manage_account {
         std::int64_t versions = 0;
         std::int64_t tasks = 0;
     };
-    // A client has added to it meanwhile.
+    // A client has added a version since the chain was read.
     struct moved_on {};
     struct not_opaque {};
-    // There is nothing that the secret could have opened: it may be anything.
+    // The chain is empty, so that nothing verifies the secret.
     struct no_history {};
     using answer =
         std::variant<managed, moved_on, not_opaque, no_history, no_such_account, series_held>;
 };
 claim claim_of(const manage_account& c);
 
-// Some of it before, beside the sealed chain: the next versions, or, once all are there, the next
-// tasks. As much as one step is for.
+// Takes a part of the history in advance, beside the sealed chain: the next versions or, once all
+// are there, the next tasks. The caller limits the part to one step.
 struct take_over_history {
     account_id account;
-    chain_head head;   // as above
-    chain_head taken;  // of seq 0: nothing yet
+    chain_head head;   // as in manage_account
+    chain_head taken;  // seq 0: nothing yet
     std::vector<version> history{};
     std::vector<manage_account::made_task> tasks{};
-    std::size_t bytes = 0;  // of them, about
+    std::size_t bytes = 0;  // of versions and tasks, approximately
 
     struct went_on {
         chain_head taken;
@@ -132,7 +132,8 @@ struct take_over_history {
 };
 claim claim_of(const take_over_history& c);
 
-// An account that has stayed opaque has nothing of it any more but its tasks' numbers. In steps.
+// Removes what an abandoned conversion has taken, except for the tasks' numbers. Does nothing
+// unless the account is opaque. In steps.
 struct undo_take_over {
     struct place {
         std::optional<task_place> after{};
@@ -144,20 +145,20 @@ struct undo_take_over {
     std::size_t work_max = step_work_max;
 
     struct answer {
-        std::optional<place> next;  // none: that was all
+        std::optional<place> next;  // none: done
     };
 };
 claim claim_of(const undo_take_over& c);
 
-// The sealed versions of an account that is managed now, and its snapshot. In steps; what it took
-// over of tasks that were purged is noted with them.
+// Removes the sealed versions and the snapshot of an account that has become managed. In steps.
+// Also records the purges in its history, whose text is then scrubbed.
 struct remove_sealed {
     account_id account;
-    std::int64_t from = 0;  // the seq up to which they are gone
+    std::int64_t from = 0;  // versions up to this seq are removed
     std::size_t work_max = step_work_max;
 
     struct answer {
-        std::optional<std::int64_t> next;  // none: that was all
+        std::optional<std::int64_t> next;  // none: done
     };
 };
 claim claim_of(const remove_sealed& c);

@@ -1,5 +1,5 @@
 #pragma once
-// A creation: two commands, each durable in a batch of its own. engine::create submits both.
+// Creation of a task: two commands, each durable in its own batch. engine::create submits both.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
@@ -18,15 +18,15 @@ namespace callsign {
 
 // ---- answers of both phases ----
 
-// The task exists; here is what its creation was answered with. `replayed`: not by this request.
-// `reserved_at`: when the key was first seen.
+// The task exists, and this is the response to its creation. `replayed`: an earlier request created
+// it. `reserved_at`: when the key was reserved.
 struct receipted {
     callsign::receipt receipt;
     bool replayed = false;
     time_point reserved_at;
 };
 
-// The reaper failed the slot: definite, a new key is safe.
+// The reaper failed the slot. This is final: a new key is safe.
 struct slot_failed {
     failure_reason reason = failure_reason::none;
     time_point reserved_at;
@@ -36,29 +36,29 @@ struct slot_failed {
 // The key was used with another payload.
 struct key_conflict {};
 
-// The creation names a prefix the account does not have.
+// The account has no series of the requested prefix.
 struct unknown_series {};
-// It names one that takes no more numbers.
+// The requested series assigns no more numbers.
 struct series_archived {};
 
-// It would be a task that Taskwarrior cannot keep (task_faults.hpp).
+// Taskwarrior could not keep the task (task_faults.hpp).
 struct task_not_valid {
     std::vector<task_fault> faults;
 };
 
-// The tasks it is to depend on that it cannot: each as it was named, and why.
+// Dependencies that are not possible: each as the client named it, and why.
 struct depends_unmet {
     std::vector<std::pair<task_ref, ref_fault>> refs;
 };
 
-// Its attributes would be more than task_attributes_max, or more than task_bytes_max, names and
-// values together: each change reads and writes all of them.
+// The task would have more than task_attributes_max attributes, or more than task_bytes_max bytes
+// of names and values: each change reads and writes all of them.
 struct task_too_large {
     callsign::uuid task{};
 };
 inline constexpr std::size_t task_bytes_max = std::size_t{4} << 20;
 inline constexpr std::size_t task_attributes_max = 10'000;
-// What a sync brings may be larger than task_bytes_max: what one segment can bring, a task can have
+// A sync may exceed task_bytes_max: a task can have what one segment can contain
 // (rules::moment::synced_task_bytes_max).
 
 constexpr bool is_oversized(std::size_t attributes, std::size_t bytes) noexcept {
@@ -68,39 +68,36 @@ inline bool is_oversized(const attributes& all) noexcept {
     return is_oversized(all.size(), size_of(all));
 }
 
-// Its series gives no numbers: the store was put back from a backup, and nobody has said where to
-// go on.
+// The series assigns no numbers: it was not resumed since a restore from a backup.
 struct series_held {
     std::string prefix;
 };
 
 // ---- phase 1: reserve ----
 
-// Key unknown: append a pending slot. Known: say what became of it. A key that has its definite
-// answer gets it, whatever has become of the world since; any other is refused for what the task
-// cannot be now.
+// Key unknown: appends a pending slot. Key known: returns the slot's outcome. A final outcome is
+// returned whatever has changed since; otherwise the task is validated again.
 struct reserve {
     account_id account;
     std::string key;
     digest fingerprint{};
-    std::optional<callsign::uuid> uuid;  // the client's own
-    std::string prefix;  // the series asked for; empty: by project, else the default
-    // What the task will hold, for phase 2. This phase looks at its instants and its size, and
-    // stores nothing of it.
+    std::optional<callsign::uuid> uuid;  // chosen by the client
+    std::string prefix;  // requested series; empty: by project, otherwise the default
+    // The attributes for phase 2. This phase checks their instants and size, and stores none.
     callsign::attributes attributes{};
-    // The tasks it is to depend on, as the client named them.
+    // The task's dependencies, as the client named them.
     std::vector<task_ref> depends{};
     callsign::author author{};
 
-    // A slot is pending for this request to fulfil. `resumed`: it was pending already.
+    // A slot is pending, to be fulfilled by this request. `resumed`: it was pending before.
     struct reserved {
         slot_id slot;
         bool resumed = false;
         time_point reserved_at;
-        std::vector<callsign::uuid> depends{};  // the refs, resolved
-        bool elsewhere = false;  // the task is to be made on another server: begin_delivery
+        std::vector<callsign::uuid> depends{};  // `depends`, resolved
+        bool elsewhere = false;                 // of a remote account: begin_delivery follows
     };
-    // It is on its way to another server.
+    // The task is being created on a remote server.
     struct in_flight {
         slot_id slot;
         time_point reserved_at;
@@ -113,31 +110,29 @@ claim claim_of(const reserve& c);
 
 // ---- phase 2: fulfil ----
 
-// The pending slot becomes a task with its number, in one transaction.
+// Turns the pending slot into a task with its number, in one transaction.
 struct fulfil {
     slot_id slot;
     std::string prefix;
     callsign::attributes attributes;
     callsign::author author{};
 
-    // The slot is not there any more: a store put back from an older copy, say.
+    // The slot does not exist, perhaps after a restore, or its task is created on a remote server.
     struct slot_missing {};
     using answer = std::variant<receipted, slot_failed, unknown_series, slot_missing,
                                 task_too_large, series_held>;
 };
-// The account is its creation's, which alone knows it.
+// Its payer is not used: engine::create charges the account of the creation.
 claim claim_of(const fulfil& c);
 
-// ---- what became of it ----
+// ---- numbers for opaque accounts ----
 
-// ---- without phases ----
-
-// A number for a task of an opaque account, which its client vouches for. The same uuid always gets
-// the same receipt, whose seq is 0: no version says who made it.
+// Assigns a number to a task of an opaque account, which the server cannot see. The same UUID
+// always gets the same receipt; its seq is 0, since no version of the chain created it.
 struct give_key {
     account_id account;
     callsign::uuid uuid{};
-    std::string prefix;  // the series asked for; empty: by project, else the default
+    std::string prefix;  // requested series; empty: by project, otherwise the default
     std::string project;
     callsign::author author{};
 

@@ -13,21 +13,21 @@
 
 namespace callsign {
 
-// An opaque account's devices share a client id, and bring their secret themselves.
+// The devices of an opaque account share a client ID, and bring their own secret.
 struct account_is_opaque {};
 
-// Its tasks live on another server: what is to come to it comes by way of that.
+// The account is remote: its tasks change by way of the remote server only.
 struct account_is_elsewhere {};
 
-// One more syncing client. `sealed_key` is what it seals with, itself sealed under the master key
-// for this account and client id (seal/at_rest.hpp): a rule cannot tell whether it opens.
+// Adds a device. `sealed_key` is the key of its bodies, encrypted with the master key for this
+// account and client ID (seal/at_rest.hpp); the rule cannot verify it.
 struct create_device {
     account_id account;
     std::string name;
     uuid client_id{};
     std::string sealed_key;
-    // Of the account's devices that are not revoked. Each is one more row to look through and one
-    // more key to keep.
+    // Maximum of the account's devices that are not revoked: each is another row to read and
+    // another key to hold in memory.
     std::size_t active_max = 1000;
 
     struct too_many {};
@@ -36,7 +36,7 @@ struct create_device {
 };
 claim claim_of(const create_device& c);
 
-// Each is sealed under another master key from now on, if it still is what it was.
+// Re-encrypts secrets with another master key; a secret that has changed since is left as it is.
 struct reseal {
     struct secret {
         sealed_secret was;
@@ -48,7 +48,7 @@ struct reseal {
 };
 claim claim_of(const reseal& c);
 
-// Its client id is never given to another device; its name may be.
+// Revokes a device. Its client ID is never assigned to another device; its name may be.
 struct revoke_device {
     account_ref account;
     device_id device;

@@ -1,5 +1,5 @@
 #pragma once
-// What a sweep of the reaper does, a bounded step at a time.
+// The commands of a reaper's sweep, each a bounded step.
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/account.hpp>
@@ -17,9 +17,9 @@
 
 namespace callsign {
 
-// Slots that a request of this process is working on, as (account, idempotency key).
+// Slots that a request of this process is working on, by (account, idempotency key).
 struct worked_on_hash {
-    using is_avalanching = void;  // Boost.Unordered need not mix it further
+    using is_avalanching = void;  // Boost.Unordered need not mix the hash further
 
     std::size_t operator()(const std::pair<account_id, std::string_view>& p) const noexcept {
         return keyed_hash{}(p.second) ^
@@ -28,9 +28,9 @@ struct worked_on_hash {
 };
 using worked_on = std::unordered_set<std::pair<account_id, std::string>, worked_on_hash>;
 
-// Of at most `limit` pending slots after `after`: one whose task exists is committed; one older
-// than the window of its account's class is failed; one in `busy` is left alone, whatever its age.
-// Whether one's task exists that lives elsewhere, the other server is asked first (fail_in_flight).
+// Looks at up to `limit` pending slots after `after`. Commits a slot whose task exists; fails one
+// that is older than the window of its account's class; skips one in `busy`, whatever its age. For
+// a remote account the remote server is queried first (fail_in_flight).
 struct reconcile_pending {
     slot_id after;
     std::int64_t limit = 0;
@@ -41,18 +41,18 @@ struct reconcile_pending {
         std::int64_t scanned = 0;
         std::int64_t committed = 0;
         std::int64_t failed = 0;
-        per_class<std::int64_t> failed_of;  // the same, by class
-        std::optional<slot_id> next;        // where to go on; none: that was the last pending slot
-        // Those as old whose task would be elsewhere.
+        per_class<std::int64_t> failed_of;  // by class
+        std::optional<slot_id> next;        // resume after it; none: no pending slot follows
+        // Slots of remote accounts that are older than the window.
         std::vector<std::pair<account_id, slot_id>> elsewhere{};
     };
 };
 
 claim claim_of(const reconcile_pending& c);
 
-// Of at most `limit` slots after `after`: one settled longer than `retention` ago is forgotten.
-// Fork versions as old, too, as many again: no sync lasts that long. And of how tasks stood what
-// ended longer than `history_retention` ago.
+// Looks at up to `limit` slots after `after`, and removes those settled longer than `retention`
+// ago. Also removes up to `limit` fork versions of that age, since no sync lasts as long, and task
+// history that ended longer than `history_retention` ago.
 struct forget_settled {
     slot_id after;
     std::int64_t limit = 0;
@@ -62,12 +62,12 @@ struct forget_settled {
     struct answer {
         std::int64_t scanned = 0;
         std::int64_t forgotten = 0;
-        std::optional<slot_id> next;  // none: no slot that old is left
+        std::optional<slot_id> next;  // none: no slot as old is left
     };
 };
 claim claim_of(const forget_settled& c);
 
-// What was seen of retries is kept, so that a server that starts again need not learn it anew.
+// Stores what was observed of retries, for the next start of the server.
 struct keep_retry_times {
     std::vector<kept_retry_times> times;
 

@@ -1,10 +1,9 @@
 #pragma once
-// Accounts whose tasks live on another server (domain/remote_chain.hpp): what goes there, what
-// comes from there. The outbox (engine/outbox.hpp) submits all but the first.
+// Remote accounts (domain/remote_chain.hpp): what is sent to the remote server, and what is pulled
+// from it. The outbox (engine/outbox.hpp) submits the commands that send and pull.
 //
-// A version is sent behind the mirror's cursor and nowhere else, and the cursor moves only to its
-// child. So there is one thing to find out about whatever was sent: what the child of its parent
-// is.
+// A version is sent only with the mirror's cursor as its parent, and the cursor moves only to its
+// child. So the child of the parent decides the outcome of whatever was sent.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
@@ -25,17 +24,17 @@
 
 namespace callsign {
 
-// The account lives here, or is not there any more.
+// The account is local, or does not exist.
 struct no_remote {};
-// A person must act first.
+// Operator action is required.
 struct remote_halted {
     remote_halt why = remote_halt::none;
 };
-// The mirror is not, or is no longer, where the command says.
+// The mirror is not, or no longer, at the position that the command names.
 struct mirror_moved {};
 
-// Phase 2 of a creation, as far as it can be done here: the slot is in flight, and what makes the
-// task is in the outbox. The number is drawn when the remote's chain holds it.
+// Phase 2 of a creation, as far as this server can do it: the slot becomes in_flight, and the
+// outbox gets the task's operations. The number is assigned when the remote's chain has them.
 struct begin_delivery {
     slot_id slot;
     std::string prefix;
@@ -48,37 +47,37 @@ struct begin_delivery {
     using answer = std::variant<delivering, receipted, slot_failed, unknown_series,
                                 fulfil::slot_missing, task_too_large, remote_halted>;
 };
-// The account is its creation's, which alone knows it.
+// Its payer is not used: engine::create charges the account of the creation.
 claim claim_of(const begin_delivery& c);
 
-// How far the tasks of an account that moves have come.
+// Progress of the tasks of an account that is being moved.
 struct moved_on {
-    std::optional<task_place> after{};  // none: all of them
+    std::optional<task_place> after{};  // none: all tasks
     std::int64_t tasks = 0;
 };
 
-// Some operations of a version of ours, in a row: those of one effect, or of one edit.
+// Consecutive operations of a version of ours: of one effect, of one edit, or of moved tasks.
 struct delivery_part {
     std::size_t operations = 0;
     callsign::author author{};
     std::optional<effect_id> effect{};
-    std::optional<std::size_t> edit{};  // which of those that waited
-    // Of an account that moves: how far it is once these are there.
+    std::optional<std::size_t> edit{};  // index in take_delivery::edits
+    // Of an account that is being moved: its progress once these operations are there.
     std::optional<moved_on> moved{};
 };
 
-// What to send next: creations and keys from the outbox, marked as sent once more behind the
-// cursor; and what edits come to on the mirror as it is, of which nothing is stored.
+// Collects what to send next: creations and keys from the outbox, recorded as sent again with
+// the cursor as parent; and the operations of edits on the present mirror, which are not stored.
 struct take_delivery {
-    // Together as much as a client of TaskChampion sends at a time.
+    // About what a TaskChampion client sends at a time.
     static constexpr std::size_t sent_work_max = std::size_t{768} << 10;
 
     account_id account;
     std::vector<edit_task> edits{};
     std::int64_t effects_max = 500;
-    // Of a version whose place another's has taken: its attempt does not count.
+    // Effects of a version that lost its place to another version: that attempt does not count.
     std::vector<effect_id> forestalled{};
-    // One that was sent so often waits for the reaper.
+    // An effect sent this often waits for the reaper.
     std::int64_t attempts_max = 8;
     std::size_t work_max = sent_work_max;
 
@@ -86,7 +85,7 @@ struct take_delivery {
         uuid parent{};
         std::vector<operation> operations;
         std::vector<delivery_part> parts;
-        // Of edits that need not be sent: refused, or without a change.
+        // Edits that need not be sent: rejected, or without a change.
         std::vector<std::pair<std::size_t, edit_task::answer>> answered;
         bool has_more = false;
     };
@@ -94,14 +93,14 @@ struct take_delivery {
 };
 claim claim_of(const take_delivery& c);
 
-// The remote has taken a version of ours: it is on the mirror, the new tasks have their numbers,
-// their slots are committed, and nothing of it waits any more.
+// The remote has accepted a version of ours: applies it to the mirror, assigns the new tasks their
+// numbers, commits their slots and removes its effects from the outbox.
 struct settle {
     account_id account;
     uuid parent{};
-    uuid version{};  // as the remote calls it
+    uuid version{};  // the remote's ID of it
     std::vector<operation> operations;
-    std::vector<delivery_part> parts;  // all of `operations`
+    std::vector<delivery_part> parts;  // together all of `operations`
 
     struct settled {
         std::int64_t numbered = 0;
@@ -112,29 +111,29 @@ struct settle {
 };
 claim claim_of(const settle& c);
 
-// The child of the cursor, as the remote has it: whoever made it. What of it are creations in the
-// outbox settles them. One command takes what fits; the rest is for the next.
+// Applies the remote's child of the cursor, of any author, and settles the creations of the outbox
+// that it contains. One command takes what fits; the next one takes the rest.
 struct apply_remote_version {
     account_id account;
     uuid parent{};
     uuid version{};
-    std::vector<operation> operations;  // some of it, in a row
-    std::int64_t before = 0;            // how many of it the mirror has
-    bool is_end = true;                 // nothing comes after them
+    std::vector<operation> operations;  // a consecutive part of the version
+    std::int64_t before = 0;            // operations of the version that the mirror has already
+    bool is_end = true;                 // no operation follows them
     std::size_t work_max = step_work_max;
 
     struct applied {
         std::size_t taken = 0;  // of `operations`, from the first
         std::int64_t numbered = 0;
-        std::int64_t settled = 0;  // creations that were on their way
+        std::int64_t settled = 0;  // creations that were in flight
     };
     using answer = std::variant<applied, mirror_moved, task_too_large, no_remote>;
 };
 claim claim_of(const apply_remote_version& c);
 
-// The mirror comes to a state that the remote's chain has come to without it: some tasks as they
-// are there, some that are not there any more. As many of them as `work_max` goes for, one at
-// least; the rest comes with the next command. Repeated, it changes nothing.
+// Brings the mirror to a state that the remote's chain has reached without it: some tasks as they
+// are there, and some that no longer exist there. Takes as many as `work_max` allows, at least one;
+// the next command takes the rest. Repeating it changes nothing.
 struct apply_remote_state {
     struct end {
         uuid cursor{};
@@ -144,9 +143,9 @@ struct apply_remote_state {
     account_id account;
     std::vector<import_tasks::imported_task> tasks{};
     std::vector<uuid> gone{};
-    // With the last step: where the chain has come to.
+    // With the last step: the position that the chain has reached.
     std::optional<end> reached{};
-    std::size_t work_max = step_work_max;  // as of a command (commands/tasks.hpp)
+    std::size_t work_max = step_work_max;  // at least one task is taken
 
     struct applied {
         std::int64_t numbered = 0;
@@ -157,99 +156,98 @@ struct apply_remote_state {
 };
 claim claim_of(const apply_remote_state& c);
 
-// The remote said no to a version of this creation alone: it is not sent again until the reaper has
-// looked at it.
+// Stops sending a creation until the reaper looks at it: the remote rejected it in a version alone.
 struct give_up_effect {
     account_id account;
     effect_id effect;
-    std::int64_t attempts = 0;  // as many as are enough
+    std::int64_t attempts = 0;  // set to at least this, so that the outbox skips it
 
     using answer = std::variant<std::monostate, no_remote>;
 };
 claim claim_of(const give_up_effect& c);
 
-// The reaper's: what becomes of slots that are neither committed nor failed. Requires: the mirror
-// was up to date after the oldest of them was as old as the window, so those whose task exists are
-// settled. One that was sent is failed only when the version it was last sent behind has another
-// child: then no copy of it can land any more.
+// The reaper's command for slots of remote accounts that are neither committed nor failed.
+// Requires: the mirror was up to date after the oldest of them had reached the window, so that
+// those whose tasks exist are settled. A slot that was sent is failed only when the parent it was
+// last sent with has another child: from then on no copy of it can be accepted.
 struct fail_in_flight {
     account_id account;
     milliseconds window{0};
-    std::int64_t attempts_max = 8;  // it is failed once it was sent so often, and not before
+    std::int64_t attempts_max = 8;  // a slot is failed only after this many attempts
     std::int64_t limit = 500;
     effect_id after{};
-    // Slots that were never sent, and are as old: failed, too, unless they are settled by now.
+    // Slots of that age that were never sent; failed, too, unless they are settled by now.
     std::vector<slot_id> pending{};
     worked_on busy{};
 
     struct answer {
         std::int64_t scanned = 0;
         std::int64_t failed = 0;
-        std::int64_t redelivered = 0;  // to be sent again: their window has not passed
-        std::int64_t unfenced = 0;     // would be failed, were there another child
+        std::int64_t redelivered = 0;  // to be sent again: the window has not passed
+        std::int64_t unfenced = 0;     // would be failed if the parent had another child
         std::optional<effect_id> next{};
     };
 };
 claim claim_of(const fail_in_flight& c);
 
-// Nothing more is pulled or sent.
+// Stops pulling and sending.
 struct halt_remote {
     account_id account;
     remote_halt why = remote_halt::none;
-    remote_chain judged{};  // as it was when its server was asked
+    remote_chain judged{};  // as it was when the remote was queried
 
-    // It has been edited since.
+    // It was edited since.
     struct superseded {};
     using answer = std::variant<remote_chain, superseded, no_remote>;
 };
 claim claim_of(const halt_remote& c);
 
-// An operator's: where it lives, what opens it, and that it is to go on.
+// The operator's changes: URL and key; and the account is resumed.
 struct edit_remote {
     account_id account;
     std::optional<std::string> url{};
     std::optional<std::string> sealed_key{};
-    // Go on with what the remote has now, though it has lost versions.
+    // Resume with what the remote has now, though it has lost versions.
     bool accept_loss = false;
 
-    // It has gone back, and that was not accepted.
+    // The remote has lost versions, and `accept_loss` is not set.
     struct has_lost_versions {};
     using answer = std::variant<remote_chain, no_remote, has_lost_versions>;
 };
 claim claim_of(const edit_remote& c);
 
-// A managed account lives there from now on, and what it has here is its mirror. Where nothing is
-// yet its tasks are sent before anything else. Where its devices have synced first, the mirror goes
-// on behind the version that they left with.
+// Moves a managed account to a remote server; its data here becomes the mirror. If the remote has
+// nothing yet, all tasks are sent first. If the account's devices have synced there before, the
+// mirror continues behind the version that they left with.
 struct move_there {
     account_id account;
     std::string url;
     uuid client_id{};
     std::string sealed_key;
-    uuid behind{};  // the account's last version; nil: nothing is there
+    uuid behind{};  // the account's last version here; nil: the remote has nothing
 
-    // It is there, or on its way.
+    // The account is on this remote already, or on its way there.
     struct moving {};
     struct lives_elsewhere {};
-    // What these have not sent would be lost.
+    // Changes that these devices have not sent would be lost.
     struct has_devices {
         std::size_t active = 0;
     };
-    // `behind` is not its last version any more.
+    // `behind` is no longer the last version.
     struct has_changed {};
-    // series_held: tasks of it have no number yet.
+    // series_held: some of its tasks have no number yet.
     using answer = std::variant<moving, lives_elsewhere, has_devices, has_changed, client_id_taken,
                                 series_held, account_is_opaque, no_such_account>;
 };
 claim claim_of(const move_there& c);
 
-// The account lives here from now on, with all that the mirror has.
+// Makes a remote account local, with all that the mirror has.
 struct move_here {
     account_id account;
     uuid cursor{};  // at which the mirror was seen to be up to date
 
     struct moved {};
-    // Something is still on its way there.
+    // Some effects are still to be sent.
     struct not_settled {
         outbox_tally waiting;
     };

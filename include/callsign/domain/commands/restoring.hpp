@@ -1,6 +1,6 @@
 #pragma once
-// A store that was put back from a backup is not the one that was lost: numbers that were given
-// since are not in it, and a phone or a sheet of paper may have them.
+// After a restore from a backup: numbers assigned since the backup was made are not in the store,
+// but users may have noted them.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -20,8 +20,8 @@
 
 namespace callsign {
 
-// It is another instance from now on, and every series that gives numbers of its own is held.
-// (Accounts that live on another server have their tasks, and their keys, from there.)
+// Gives the store a new instance ID and holds every series that assigns numbers itself. Remote
+// accounts are left out: their tasks and keys come from the remote server.
 struct begin_restored {
     uuid instance{};
     time_point backup_made_at{};
@@ -32,11 +32,11 @@ struct begin_restored {
 };
 claim claim_of(const begin_restored& c);
 
-// The series goes on at this number, or the next; what is left out on the way is nobody's. Tasks
-// that came meanwhile get the first numbers.
+// Resumes a held series at this number, or at the next one; numbers in between are skipped. Tasks
+// that came while it was held get the first numbers.
 struct resume_series {
     account_ref account;
-    std::string named;  // its prefix, or one it had
+    std::string named;  // a present or former prefix
     std::optional<std::int64_t> at{};
 
     struct not_held {};
@@ -45,17 +45,17 @@ struct resume_series {
 };
 claim claim_of(const resume_series& c);
 
-// Series that are resumed and numbering, whoever's: the next one after `after`.
+// The next series after `after`, of any account, that is resumed and still numbering.
 struct find_numbering {
     series_id after;
 
     struct answer {
-        std::optional<series_id> series{};  // none: that was all
+        std::optional<series_id> series{};  // none: no more
     };
 };
 claim claim_of(const find_numbering& q);
 
-// Gives numbers to tasks that came while the series was held. In steps.
+// Assigns numbers to tasks that came while the series was held. In steps.
 struct number_tasks {
     series_id series;
     std::size_t work_max = step_work_max;
@@ -66,29 +66,29 @@ struct number_tasks {
 };
 claim claim_of(const number_tasks& c);
 
-// All that a device has which was further than the backup, some of it at a time: new tasks come to
-// be, with the keys that they bring; of others what it has changed and the store has not, since the
-// backup, is taken over, and where both have, what is of the later `modified`: an annotation keeps
-// the other. It may be sent again.
+// Merges the tasks of a device that had more than the backup, a part at a time. New tasks are
+// created, with the keys that they bring. Of others, attributes that the device changed since the
+// backup and the store did not are taken; where both changed one, the task with the later
+// `modified` wins, and an annotation keeps the other value. Repeating it changes nothing.
 struct merge_snapshot {
     uuid client_id{};
-    uuid version{};  // that it is of
+    uuid version{};  // of the snapshot
     std::vector<import_tasks::imported_task> tasks{};
-    account_id account{};   // whose share of the queue it takes
-    std::size_t bytes = 0;  // of the snapshot they came in
+    account_id account{};   // whose share it counts against
+    std::size_t bytes = 0;  // of the received snapshot
     std::size_t work_max = step_work_max;
 
     struct done {
         std::size_t taken = 0;  // of `tasks`, from the first
     };
-    // It was not asked for.
+    // No snapshot was requested.
     struct not_awaited {};
     using answer = std::variant<done, not_awaited, no_such_client, device_revoked>;
 };
 claim claim_of(const merge_snapshot& c);
 
-// Tasks that are not in the snapshot: those that the backup has were purged on the device, and are
-// made there again, for that is not known of any other. Some of them at a time.
+// Recreates on the device the tasks of the backup that its snapshot lacks: it must have purged
+// them, whereas other tasks may just not have reached it. A part at a time.
 struct tell_again {
     uuid client_id{};
     uuid version{};  // of the snapshot
@@ -103,8 +103,9 @@ struct tell_again {
 };
 claim claim_of(const tell_again& c);
 
-// What a device alone had is here, or it had nothing: `ahead` says which. When none is missing any
-// more, and one was ahead, held series of its account go on behind the numbers that were brought.
+// Ends a device's state after a restore: the store has what the device alone had (`ahead`), or it
+// had nothing. When no device of the account is missing and one was ahead, held series of the
+// account resume behind the numbers that the devices brought.
 struct end_resync {
     uuid client_id{};
     account_id account{};

@@ -1,6 +1,6 @@
 #pragma once
-// What purged tasks leave on the chain and in history is removed, a bounded step at a time. Devices
-// from before still sync: operations keep their places, and end with the Delete they ended with.
+// Removes the text of purged tasks from the chain and from history, in bounded steps. Devices that
+// are behind can still sync: operations keep their positions, and end with the same Delete.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/claim.hpp>
@@ -12,22 +12,22 @@
 
 namespace callsign {
 
-// In the versions of these seqs (find_purged_text) nothing of what the account's tasks were stays.
-// Without any: nor in history, and where that has come to its end, the purges are over.
+// Scrubs the text of the tasks in these versions (found by find_purged_text). Without versions: in
+// history, and removes the purges whose history is finished.
 struct scrub_purged {
     account_id account;
-    std::vector<purge> tasks;  // the account's
+    std::vector<purge> tasks;  // all of the account
     std::vector<std::int64_t> versions{};
-    std::size_t bytes = 0;  // of those versions, about
+    std::size_t bytes = 0;  // of those versions, approximately
     std::size_t work_max = std::size_t{1} << 20;
 
     struct answer {
-        std::size_t over = 0;  // purges, the first of `tasks`
+        std::size_t over = 0;  // purges that were finished, the first of `tasks`
     };
 };
 claim claim_of(const scrub_purged& c);
 
-// What was removed until now leaves the log as well.
+// Requests that everything removed so far leaves the WAL as well.
 struct clear_log {
     struct answer {};
 };

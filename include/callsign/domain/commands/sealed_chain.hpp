@@ -1,5 +1,5 @@
 #pragma once
-// Sealed chains: an opaque account's history, as its clients keep it.
+// Sealed chains: the encrypted history of opaque accounts, as their clients store it.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/claim.hpp>
@@ -14,24 +14,24 @@ namespace callsign {
 
 struct no_such_client {};
 struct device_revoked {};
-// The account is not of the kind the command is for: it has become managed since it was looked at.
+// The account has become managed since it was looked up, so the command does not apply to it.
 struct account_changed {};
 
-// Appends a version to the client's chain if `parent` is its last one; an empty chain takes any.
+// Appends a version to the client's chain if `parent` is its last one, or if the chain is empty.
 struct add_sealed_version {
     uuid client_id{};
     uuid parent{};
     std::string segment;
     // An unknown client gets an account of its own, in the same transaction.
     bool may_register = false;
-    account_id account;  // whose share of the queue it takes; 0: not known yet
+    account_id account;  // whose share it counts against; 0: unknown
 
     struct added {
         account_id account;
         uuid version{};
-        std::optional<snapshot_age> snapshot;  // as it was before this version
+        std::optional<snapshot_age> snapshot;  // without this version
     };
-    // Another version came first.
+    // The chain has another last version.
     struct expected_parent {
         account_id account;
         uuid latest{};
@@ -41,17 +41,17 @@ struct add_sealed_version {
 };
 claim claim_of(const add_sealed_version& c);
 
-// Keeps a snapshot if it is of one of the latest versions and newer than the one there is.
+// Stores a snapshot if it is of one of the latest versions and newer than the present one.
 struct add_sealed_snapshot {
-    // The head and its nearest ancestors: a client that was slow is still listened to.
+    // Accepts the head and this many versions before it, for slow clients.
     static constexpr std::int64_t versions_back_max = 4;
 
     uuid client_id{};
     uuid version{};
     std::string bytes;
-    account_id account;  // as above
+    account_id account;  // whose share it counts against; 0: unknown
 
-    // `kept`: false is no fault of the client's.
+    // `kept`: false is no error of the client.
     struct considered {
         bool kept = false;
     };
@@ -59,7 +59,7 @@ struct add_sealed_snapshot {
 };
 claim claim_of(const add_sealed_snapshot& c);
 
-// The opaque account of a client, made if there is none, and where its chain ends.
+// Returns the opaque account of a client, created if there is none, and the end of its chain.
 struct register_client {
     uuid client_id{};
 
@@ -70,7 +70,7 @@ struct register_client {
 };
 claim claim_of(const register_client& c);
 
-// A version that another server gave its id to. Repeating it changes nothing.
+// Imports a version with the ID that another server gave it. Repeating it changes nothing.
 struct import_sealed_version {
     uuid client_id{};
     uuid parent{};
@@ -79,13 +79,13 @@ struct import_sealed_version {
 
     struct imported {};
     struct there_already {};
-    // The chain here has gone another way.
+    // The chain here has diverged.
     struct differs {};
     using answer = std::variant<imported, there_already, differs, no_such_client>;
 };
 claim claim_of(const import_sealed_version& c);
 
-// The snapshot that another server held. Repeating it changes nothing.
+// Imports the snapshot of another server. Repeating it changes nothing.
 struct import_sealed_snapshot {
     uuid client_id{};
     uuid version{};
@@ -94,7 +94,7 @@ struct import_sealed_snapshot {
     std::string bytes;
 
     struct imported {};
-    // One as new, or newer, is here.
+    // The store has a snapshot that is as new or newer.
     struct there_already {};
     struct unknown_version {};
     using answer = std::variant<imported, there_already, unknown_version, no_such_client>;

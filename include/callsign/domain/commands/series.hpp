@@ -1,5 +1,5 @@
 #pragma once
-// Series: how they count, what they are called, and numbers that were given elsewhere.
+// Series: creation, changes, and the import of numbers that another system assigned.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/author.hpp>
@@ -16,9 +16,9 @@
 
 namespace callsign {
 
-// Another series of the account has the prefix, or had it once.
+// Another series of the account has or had the prefix.
 struct prefix_taken {};
-// Another series of the account has the project.
+// Another series of the account is bound to the project.
 struct project_taken {};
 struct no_such_series {};
 
@@ -37,28 +37,28 @@ struct create_series {
 };
 claim claim_of(const create_series& c);
 
-// What is not given stays.
+// Members without a value stay unchanged.
 struct edit_series {
     account_ref account;
-    std::string named;  // its prefix, or one it had
+    std::string named;  // a present or former prefix
     std::optional<std::string> prefix{};
-    std::optional<std::string> project{};  // empty: none
+    std::optional<std::string> project{};  // empty: unbinds the series
     std::optional<reset_policy> reset{};
     std::optional<std::string> time_zone{};
     std::optional<bool> archived{};
     std::optional<bool> allows_gaps{};
     std::optional<std::int64_t> next{};  // of the current period
 
-    // It has given numbers, and goes on as it is.
+    // The series has assigned numbers, so that its reset policy cannot change.
     struct reset_is_settled {};
-    // The default series takes what no other does.
+    // The default series cannot be archived: it takes what no other series does.
     struct default_stays {};
     struct next_too_low {
         std::int64_t least = 0;
     };
-    // Numbers would be left out.
+    // Numbers would be skipped, and the series allows no gaps.
     struct promises_no_gaps {};
-    // Each prefix that it had resolves for ever.
+    // Former prefixes resolve forever, so their number is limited.
     struct too_many_prefixes {};
     using answer = std::variant<series, no_such_series, prefix_taken, project_taken,
                                 reset_is_settled, default_stays, next_too_low, promises_no_gaps,
@@ -66,11 +66,11 @@ struct edit_series {
 };
 claim claim_of(const edit_series& c);
 
-// ---- numbers that were given elsewhere ----
+// ---- numbers that another system assigned ----
 
-// Tasks with the numbers they had: in each series and period from the last one on, in order. All of
-// them, or with faults none. Those that are here already with their number are left alone, so that
-// an import that was cut off is simply begun again.
+// Imports tasks with their numbers: in each series and period after the last number, in order. All
+// of them or, with errors, none. Tasks that have their number here already are left alone, so an
+// interrupted import can be repeated.
 struct import_numbers {
     static constexpr std::size_t rows_max = 250;
 
@@ -79,15 +79,15 @@ struct import_numbers {
         std::int64_t number = 0;
         callsign::uuid uuid{};
         std::string title{};
-        time_point created_at{};  // its period is the one of this instant
-        // The number before it that is to be imported too: what a check of a part of them goes by.
+        time_point created_at{};  // determines the period
+        // The number before it that is imported too: lets a part of the numbers be checked alone.
         std::int64_t after = 0;
     };
 
     account_ref account;
     std::vector<row> rows{};
     bool check_only = false;
-    std::size_t bytes = 0;  // of the request they came in
+    std::size_t bytes = 0;  // of the received request
     callsign::author author{};
 
     enum class fault_kind : std::uint8_t {
@@ -95,14 +95,14 @@ struct import_numbers {
         archived,
         number_taken,   // by another task
         uuid_taken,     // by a task with another key
-        gap,            // numbers before it are missing, and its series allows no gaps
-        period_passed,  // numbers of a later period were given
+        gap,            // numbers before it are missing, and the series allows no gaps
+        period_passed,  // a later period has numbers already
         in_the_future,
     };
     struct fault {
-        std::size_t row = 0;  // of `rows`, from 0
+        std::size_t row = 0;  // index in `rows`
         fault_kind kind = fault_kind::gap;
-        std::string key{};  // what stands in its way, or is missing before it
+        std::string key{};  // what prevents the import, or is missing before it
     };
     struct done {
         std::int64_t imported = 0;

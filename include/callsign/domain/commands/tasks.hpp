@@ -1,5 +1,5 @@
 #pragma once
-// Changes of tasks that no device made.
+// Changes of tasks that do not come from devices.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/claim.hpp>
@@ -22,98 +22,98 @@
 
 namespace callsign {
 
-// ---- a change by way of REST ----
+// ---- a change by the REST API ----
 
-// The task gets these attributes, or is purged: a version of its own, unless nothing changes. With
-// a status its `end` follows, as Taskwarrior has it, unless it is among the changes.
+// Sets a task's attributes or purges it, in a version of its own, unless nothing changes. A change
+// of the status also sets or removes `end`, as Taskwarrior does, unless the changes contain it.
 struct edit_task {
     account_id account;
     task_ref task{};
-    // None: the attribute goes. Of a name that comes twice the first holds.
+    // By name; none: the attribute is removed. Of a repeated name the first one counts.
     std::vector<std::pair<std::string, std::optional<std::string>>> changes{};
-    // Attributes that start so and are not among the changes go: lists that are given whole.
+    // Attributes with these beginnings are removed unless changed: for lists replaced as a whole.
     std::vector<std::string> replaced{};
-    // The tasks it depends on from now on, as the client named them, if that is to change.
+    // The new dependencies, as the client named them; none: unchanged.
     std::optional<std::vector<task_ref>> depends{};
     bool purge = false;
-    // Then it is all that is done, if-match apart.
+    // Only this is applied, and `if_seq` checked.
     std::optional<task_action> action{};
-    // Only if the seq of its last change is among these.
+    // Requires that the seq of the task's last change is one of these.
     std::optional<std::vector<std::int64_t>> if_seq{};
     callsign::author author{};
-    std::size_t bytes = 0;  // of the request it came in
+    std::size_t bytes = 0;  // of the received request
     std::size_t shown_bytes_max = 2 * task_bytes_max;
 
     struct edited {
-        callsign::task now;  // without its attributes if they are more than `shown_bytes_max`
+        callsign::task now;  // without attributes if they exceed `shown_bytes_max`
     };
     struct changed_since {};
-    // The account's tasks live on another server: the outbox brings it there.
+    // The account is remote: the outbox sends the edit.
     struct elsewhere {};
     using answer = std::variant<edited, ref_fault, depends_unmet, changed_since, task_not_valid,
                                 task_too_large, elsewhere, account_full>;
 };
 claim claim_of(const edit_task& c);
 
-// ---- tasks taken over from elsewhere ----
+// ---- tasks imported from other programs ----
 
-// Those that the account has never had become tasks of its own, in one version, numbered in this
-// order. An incomplete one (task_faults.hpp) gets the attributes that it lacks, and keeps those
-// that it has. The others are left as they are, purged ones gone. As with add_version one command
-// takes what fits, and the rest is for the next.
+// Creates the tasks that the account has never had, in one version, and numbers them in this order.
+// An incomplete task (task_faults.hpp) gets the attributes that it lacks and keeps those that it
+// has. Others are left as they are, including purged ones. As with add_version, one command takes
+// what fits, and the next one takes the rest.
 struct import_tasks {
     static constexpr std::size_t tasks_max = 500;
 
     struct imported_task {
         callsign::uuid uuid{};
         callsign::attributes attributes{};
-        // With keys: the number before its own, in the same series and period, that is to be
-        // imported too. A check of a part of them goes by it.
+        // With keys: the number before its own, in the same series and period, that is imported
+        // too. Lets a part of the tasks be checked alone.
         std::int64_t after = 0;
     };
 
     account_id account;
     std::vector<imported_task> tasks{};
-    std::size_t bytes = 0;  // of the request they came in
+    std::size_t bytes = 0;  // of the received request
     std::size_t work_max = step_work_max;
     callsign::author author{};
-    // Keys among the attributes are kept. Unless a series allows it for all of them (a held one,
-    // whose numbers they are, one that may have gaps, or the number is the next), none is imported.
+    // Tasks keep the keys among their attributes. None is imported unless its series allows all of
+    // them: it is held, the number was skipped, gaps are allowed, or the number is the next one.
     bool with_keys = false;
     bool check_only = false;  // with keys: nothing is written
-    // With keys: the last number of each series and period, the tasks of the steps before counted.
+    // With keys: the last number of each series and period, including the tasks of earlier steps.
     std::map<std::pair<series_id, std::string>, std::int64_t> counted{};
 
     struct done {
         std::int64_t imported = 0;
-        std::int64_t there_already = 0;  // and whole
+        std::int64_t there_already = 0;  // and complete
         std::int64_t completed = 0;
-        std::int64_t keys_kept = 0;      // of the imported, and of those that had no number yet
-        std::int64_t keys_left_out = 0;  // of the imported; they have another
-        std::size_t taken = 0;           // of `tasks`, from the first: all that is counted above
+        std::int64_t keys_kept = 0;      // of imported tasks, and of tasks that had no number yet
+        std::int64_t keys_left_out = 0;  // of imported tasks, which have another key now
+        std::size_t taken = 0;           // of `tasks`, from the first; all counts are of these
         std::map<std::pair<series_id, std::string>, std::int64_t> counted{};  // of a check
-        std::string key_attribute{};  // of a check: where keys are looked for; empty: nowhere
+        std::string key_attribute{};  // of a check: the attribute that holds keys; empty: none
     };
 
     // Why a task cannot keep its key.
     enum class key_fault_kind : std::uint8_t {
         not_a_key,
         unknown_prefix,
-        other_period,   // the series does not reset so, or the period has not begun
+        other_period,   // the series resets differently, or the period has not begun
         number_taken,   // by another task
-        uuid_taken,     // the task is there, with another key
-        gap,            // numbers before it are missing, and its series allows no gaps
-        too_far_ahead,  // of the series
+        uuid_taken,     // the task exists with another key
+        gap,            // numbers before it are missing, and the series allows no gaps
+        too_far_ahead,  // of the last number of the series
     };
     struct key_fault {
-        std::size_t task = 0;  // of `tasks`, from 0
+        std::size_t task = 0;  // index in `tasks`
         key_fault_kind kind = key_fault_kind::gap;
-        std::string key{};    // its own
-        std::string other{};  // the prefix, what stands in its way, or is missing before it
+        std::string key{};    // the task's key
+        std::string other{};  // the prefix, the holder of the number, or the missing key
     };
     struct keys_refused {
         std::vector<key_fault> faults{};
-        done checked{};  // of a check: as if there were none; else what was imported before
+        done checked{};  // of a check: as if without errors; otherwise the import so far
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, account_is_elsewhere,
                                 task_too_large, series_held, account_full, keys_refused>;

@@ -1,5 +1,5 @@
 #pragma once
-// Webhooks: made, edited, removed, and how far each has come.
+// Webhooks: creation, changes, removal, and the progress of their deliveries.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
@@ -14,7 +14,7 @@ namespace callsign {
 
 struct no_such_webhook {};
 
-// From a place of the feed, with the mark of its version. Requires: it is one of the account's.
+// A position of the feed, with the mark of its version. Requires: a position of the account's feed.
 struct webhook_start {
     feed_place after{};
     std::string mark;
@@ -27,7 +27,7 @@ struct create_webhook {
     std::string filter;
     std::string sealed_secret;
     webhook_start start;
-    std::size_t count_max = 0;  // an account's
+    std::size_t count_max = 0;  // maximum of an account
 
     struct too_many {};
     using answer = std::variant<webhook, no_such_account, account_is_opaque, too_many>;
@@ -37,7 +37,7 @@ claim claim_of(const create_webhook& c);
 struct edit_webhook {
     account_id account;
     callsign::uuid uuid{};
-    std::optional<bool> enabled{};  // true forgets its failures
+    std::optional<bool> enabled{};  // true resets the failures
     std::optional<webhook_start> start{};
 
     using answer = std::variant<webhook, no_such_webhook>;
@@ -53,16 +53,16 @@ struct remove_webhook {
 };
 claim claim_of(const remove_webhook& c);
 
-// What became of an attempt, or that there was nothing to post up to a place. Heard only if its
-// owner has not edited it since.
+// Records the result of an attempt, or that nothing was to be posted up to a position. Ignored if
+// the owner has edited the webhook since.
 struct settle_delivery {
     account_id account;
     callsign::uuid uuid{};
-    std::int64_t edits = 0;                     // its, when the attempt began
-    std::optional<webhook_start> reached{};     // none: as far as before
-    std::optional<webhook_delivery> attempt{};  // for the log
-    std::optional<webhook_end> disable{};       // whatever its failures
-    std::int64_t failures_max = 0;              // so many in a row disable it
+    std::int64_t edits = 0;                     // the webhook's, when the attempt began
+    std::optional<webhook_start> reached{};     // none: no progress
+    std::optional<webhook_delivery> attempt{};  // for the delivery log
+    std::optional<webhook_end> disable{};       // disables the webhook, whatever its failures
+    std::int64_t failures_max = 0;              // this many in a row disable the webhook
 
     struct superseded {};
     using answer = std::variant<webhook, superseded>;

@@ -26,13 +26,13 @@ claim claim_of(const list_accounts& q);
 struct list_series {
     account_ref account;
     page_request page;
-    time_point now{};  // whose periods they are shown in
+    time_point now{};  // determines the periods shown
 
     using answer = std::optional<page_of<series>>;  // none: no such account
 };
 claim claim_of(const list_series& q);
 
-// The principal of a token, expired and revoked ones included; none: nobody has it.
+// The principal of a token, expired and revoked ones included; none: no such token.
 struct find_principal {
     digest token_hash{};
 
@@ -40,9 +40,9 @@ struct find_principal {
 };
 claim claim_of(const find_principal& q);
 
-// Revoked ones included.
+// Includes revoked tokens.
 struct list_tokens {
-    std::optional<account_ref> account;  // none: the operator's
+    std::optional<account_ref> account;  // none: operator tokens
     page_request page;
 
     using answer = std::optional<page_of<token>>;  // none: no such account

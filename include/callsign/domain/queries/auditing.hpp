@@ -10,10 +10,10 @@
 
 namespace callsign {
 
-// The latest first: `page.after` is the id of the last one seen, so the next are before it.
+// The latest actions first: `page.after` is the ID of the last one seen, and earlier ones follow.
 struct list_actions {
     page_request page;
-    std::optional<account_ref> account{};  // what was about it; none: all
+    std::optional<account_ref> account{};  // the account concerned; none: all
 
     using answer = std::optional<page_of<admin_action>>;  // none: no such account
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Chains, and what comes after a version on a managed account's.
+// Chains, and what follows a version on the chain of a managed account.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/tasks.hpp>
@@ -25,14 +25,14 @@ struct find_head {
 };
 claim claim_of(const find_head& q);
 
-// Nothing comes after it yet.
+// No version follows yet.
 struct up_to_date {
-    std::int64_t from = 0;  // the last version's
+    std::int64_t from = 0;  // the seq of the last version
 };
-// It is no version of this account's, or one that is not kept.
+// The version is none of this account, or is not retained.
 struct unknown_version {};
 
-// What comes after `parent`, to a device that has that.
+// What follows `parent`, for a device that has it.
 struct find_child {
     account_id account;
     uuid parent{};
@@ -46,53 +46,53 @@ struct find_child {
         bool is_by_others = false;  // neither the device's own nor the server's
         std::int64_t from = 0;      // the device has the chain up to here
 
-        // What others changed.
+        // The operations, if others sent them; otherwise none.
         std::span<const operation> others() const {
             return std::span(operations).first(is_by_others ? operations.size() : 0);
         }
     };
-    // The device is to push what it has before it pulls more: it is given no operations, and
-    // another name for what it has. `head` is the last version now.
+    // The device must push what it has before it pulls more: it gets a version without operations,
+    // whose ID is another name of its position. `head`: the last version now.
     struct push_first {
         uuid name{};
         std::int64_t head = 0;
         std::int64_t from = 0;
     };
-    // The device is further than the backup that the store was put back from. It is given a task
-    // that says so: to change that, or another, makes it send what it has.
+    // The device has more than the backup that the store was restored from. It gets a task with
+    // instructions: changing that task, or any other, makes it send what it has.
     struct ahead : next_version {};
-    // It has that task.
+    // The device has that task.
     struct awaits_change {};
-    // It has sent something, and not what the store lacks.
+    // The device has sent a change, but not yet its snapshot.
     struct awaits_snapshot {};
     using answer = std::variant<next_version, up_to_date, unknown_version, push_first, ahead,
                                 awaits_change, awaits_snapshot>;
 };
 claim claim_of(const find_child& q);
 
-// What a device at `parent` lacks of the chain behind `after`, for what it sends there, up to the
-// last version or about as much as `work_max`; one version at least is read.
+// Reads what a device at `parent` lacks of the chain after `after`, as far as it concerns `sent`:
+// up to the last version or about `work_max`, at least one version.
 struct find_missed {
     account_id account;
     uuid client_id{};
     uuid parent{};
-    std::int64_t after = 0;             // what comes before is known
-    std::span<const operation> sent{};  // outlives the query
+    std::int64_t after = 0;             // versions up to here were read before
+    std::span<const operation> sent{};  // must outlive the query
     std::size_t work_max = std::size_t{8} << 20;
 
     struct found {
         missed_changes next;
-        bool is_all = false;  // there was no version behind it
+        bool is_all = false;  // no version follows
     };
     using answer = std::variant<found, unknown_version>;
 };
 claim claim_of(const find_missed& q);
 
-// The versions after `after`, in order, a bounded number at a time; none: that was all.
+// The versions after `after`, in order, as many as `work_max` allows; empty: there are none.
 struct read_versions {
     account_id account;
     std::int64_t after = 0;
-    std::size_t work_max = step_work_max;  // one at least is read
+    std::size_t work_max = step_work_max;  // at least one is read
 
     using answer = std::vector<version>;
 };

@@ -12,7 +12,7 @@
 
 namespace callsign {
 
-// Whose client id it is; revoked ones included.
+// The device with this client ID, including revoked ones.
 struct find_device {
     uuid client_id{};
 
@@ -20,7 +20,7 @@ struct find_device {
 };
 claim claim_of(const find_device& q);
 
-// Of a managed account; revoked ones included.
+// The devices of a managed account, including revoked ones.
 struct list_devices {
     account_ref account;
     page_request page;
@@ -29,14 +29,13 @@ struct list_devices {
 };
 claim claim_of(const list_devices& q);
 
-// Any that is not revoked and has a key; none: there is none. It shows whether a master key is the
-// right one.
+// A device with a key that is not revoked; none: there is none. Serves to verify the master key.
 struct find_device_with_key {
     using answer = std::optional<device>;
 };
 claim claim_of(const find_device_with_key& q);
 
-// What create_device would be answered now, if that is a no: its key is costly to make.
+// Returns create_device's answer if it would be a rejection now: the key is costly to derive.
 struct foresee_create_device {
     account_ref account;
     std::string name;
@@ -49,8 +48,8 @@ struct foresee_create_device {
 };
 claim claim_of(const foresee_create_device& q);
 
-// At most `limit` of a kind after `after`, in the order of their rows; those of revoked devices and
-// disabled webhooks included.
+// At most `limit` secrets of a kind after `after`, ordered by row ID, including those of revoked
+// devices and disabled webhooks.
 struct list_sealed {
     secret_kind kind = secret_kind::device_key;
     std::int64_t after = 0;

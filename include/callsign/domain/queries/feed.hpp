@@ -1,5 +1,5 @@
 #pragma once
-// The feed of a managed account's changes (product.md section 8).
+// The feed of a managed account's changes (docs/api.md, Change feed).
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/tasks.hpp>
@@ -16,45 +16,45 @@
 
 namespace callsign {
 
-// What one version did to one task.
+// What one version changed in one task.
 struct task_change {
-    feed_place place;  // with this one
+    feed_place place;  // includes this change
     std::string mark;  // of the version
     time_point at;
-    std::string by{};  // what the token or device is called; empty: the server
-    // As it stood after the version; if the server's own version right behind put the key on it,
-    // after that. Of a purged one, uuid and key alone.
+    std::string by{};  // name of the token or device; empty: the server
+    // The task after the version or, if the server's own version behind it adds the key, after that
+    // one. Of a purged task only UUID and key.
     callsign::task task;
-    std::vector<std::string> changed{};  // attributes, each once, in order; none if it was purged
+    std::vector<std::string> changed{};  // attribute names, sorted, each once; empty if purged
 };
 
-// The changes after a place, in the order of versions and within them of their operations; as many
-// as `limit` and `work_max` allow, one at least if there is one.
+// The changes after a position, ordered by version and by operation within it; as many as `limit`
+// and `work_max` allow, at least one if there is one.
 struct read_changes {
     account_id account;
     feed_place after{};
-    // The mark of the version of `after`; none: that is known to be of this chain.
+    // The mark of the version of `after`; none: the position is known to be on this chain.
     std::optional<std::string> mark{};
     std::size_t limit = 100;
-    // Of any status, if it names none. A change is shown if the task is in it after the change, or
-    // was before: so a follower sees it leave. Requires: it needs no links.
+    // Without statuses tasks of any status match. A change is shown if the task matches after or
+    // before it, so a follower sees a task leave. Requires: needs no links.
     std::optional<task_filter> filter{};
     time_point now;
     std::size_t work_max = step_work_max;
 
     struct part {
         std::vector<task_change> changes;
-        feed_place next;        // everything up to here was looked at
-        std::string mark;       // of its version
-        std::int64_t last = 0;  // the account's seq
+        feed_place next;        // everything up to here was read
+        std::string mark;       // of the version of `next`
+        std::int64_t last = 0;  // the account's last seq
         bool has_more = false;
     };
-    // It is not known any more what came next. It is for all that comes after this.
+    // The history after the position is no longer retained. `oldest`: all after this seq is.
     struct expired {
         std::int64_t oldest = 0;
         std::string mark;
     };
-    // The place is of another chain: the store is a restored one, say.
+    // The position is of another chain, for example after a restore from a backup.
     struct diverged {
         std::int64_t last = 0;
         std::string mark;

@@ -1,5 +1,5 @@
 #pragma once
-// Listings come in pages, in the order of their rows' ids.
+// Lists in pages, ordered by row ID.
 
 #include <cstdint>
 #include <vector>
@@ -14,10 +14,11 @@ struct page_request {
 template <class Row>
 struct page_of {
     std::vector<Row> rows;
-    bool has_more = false;  // after the last of them
+    bool has_more = false;  // more rows follow the last one
 };
 
-// The page that is asked for, of all rows there are after `asked.after`, or one more than it takes.
+// Returns the requested page. Requires: `rows` are all rows after `asked.after`, or at least one
+// more than the page takes.
 template <class Row>
 page_of<Row> page_from(std::vector<Row> rows, const page_request& asked) {
     std::erase_if(rows, [&](const Row& row) { return row.id.value <= asked.after; });

@@ -1,5 +1,5 @@
 #pragma once
-// Accounts that live on another server.
+// Remote accounts.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/remote_chain.hpp>
@@ -28,11 +28,11 @@ struct find_remote {
         outbox_tally waiting;
         std::int64_t seq = 0;  // of the mirror
     };
-    using answer = std::optional<found>;  // none: it lives here
+    using answer = std::optional<found>;  // none: the account is local
 };
 claim claim_of(const find_remote& q);
 
-// Accounts whose creations are on their way, as people call them; the first of them.
+// Accounts with creations in flight, by name; at most listed_max.
 struct list_in_flight {
     static constexpr std::size_t listed_max = 100;
 
@@ -44,7 +44,7 @@ struct list_in_flight {
 };
 claim claim_of(const list_in_flight& q);
 
-// Whether the mirror has ever had one of these versions of the remote's.
+// Whether the mirror has ever had one of these versions of the remote.
 struct knows_version {
     account_id account;
     std::vector<uuid> versions{};

@@ -1,5 +1,5 @@
 #pragma once
-// Which tasks were purged and still have text on the chain, and where.
+// Purged tasks whose text is still on the chain, and where it is.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/claim.hpp>
@@ -12,21 +12,20 @@
 
 namespace callsign {
 
-// Some of the first account after `after` that has any: as many as one reading of its chain is for.
+// Purges of the first account after `after` that has any, as many as one pass over its chain takes.
 struct find_purged {
     account_id after;
     std::int64_t limit = 10'000;
 
     struct answer {
         account_id account;
-        std::vector<purge> tasks;             // none: no account has any
-        std::optional<std::int64_t> after{};  // no version up to this seq is about them
+        std::vector<purge> tasks;             // empty: no account has any
+        std::optional<std::int64_t> after{};  // no version up to this seq concerns them
     };
 };
 claim claim_of(const find_purged& q);
 
-// The account's versions after seq `after` that say what these tasks were, as far as `work_max`
-// goes, in bytes.
+// The versions after seq `after` with text of these tasks, as far as `work_max` bytes allow.
 struct find_purged_text {
     account_id account;
     std::vector<purge> tasks;
@@ -35,8 +34,8 @@ struct find_purged_text {
 
     struct answer {
         std::vector<std::int64_t> versions;
-        std::size_t bytes = 0;             // of them, about
-        std::optional<std::int64_t> next;  // where to go on; none: that was all
+        std::size_t bytes = 0;             // of those versions, approximately
+        std::optional<std::int64_t> next;  // resume after it; none: done
     };
 };
 claim claim_of(const find_purged_text& q);

@@ -1,5 +1,5 @@
 #pragma once
-// What the server holds of an opaque account.
+// The stored data of opaque accounts.
 
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/sealed_chain.hpp>
@@ -19,7 +19,7 @@ namespace callsign {
 
 struct account_is_managed {};
 
-// By its name, with the client that all its devices share, and the end of its chain.
+// Finds an account by name, with the client that all its devices share and the end of its chain.
 struct find_opaque_account {
     std::string name;
 
@@ -34,7 +34,7 @@ claim claim_of(const find_opaque_account& q);
 
 // The version after `parent`.
 struct find_sealed_child {
-    // What is loaded among the questions of others, which wait for it.
+    // The maximum loaded among other queries, which wait meanwhile.
     static constexpr std::size_t quick_bytes_max = std::size_t{256} * 1024;
 
     account_id account;
@@ -42,7 +42,7 @@ struct find_sealed_child {
     std::size_t bytes_max = quick_bytes_max;
     reserve_bytes reserve{};
 
-    // It has more than `bytes_max`.
+    // The version has more than `bytes_max`.
     struct too_large {
         std::size_t bytes = 0;
     };
@@ -60,27 +60,27 @@ struct find_sealed_snapshot {
 };
 claim claim_of(const find_sealed_snapshot& q);
 
-// The versions after `after`, in order, a bounded number at a time; none: that was all.
+// The versions after `after`, in order, at most versions_max or bytes_max; empty: there are none.
 struct read_sealed_versions {
     static constexpr std::int64_t versions_max = 500;
     static constexpr std::size_t bytes_max = std::size_t{1} << 20;
 
     account_id account;
-    chain_head after;  // of seq 0: from the first
+    chain_head after;  // seq 0: from the first
 
     struct answer {
-        // Of what was before the first version, if that has a parent.
+        // The snapshot of the first version's parent, if it has one.
         std::optional<sealed_snapshot> before;
         std::vector<sealed_version> versions;
     };
 };
 claim claim_of(const read_sealed_versions& q);
 
-// The first account after `after` of which a conversion has left something when the server died:
-// one that is opaque and has versions taken over, or is managed and has sealed ones.
+// The first account after `after` with rows of an interrupted conversion: an opaque account with
+// versions taken over, or a managed one with sealed versions.
 struct find_half_managed {
     account_id after;
-    std::int64_t limit = 500;  // accounts looked at
+    std::int64_t limit = 500;  // number of accounts looked at
 
     struct found {
         account_id account;
@@ -88,7 +88,7 @@ struct find_half_managed {
     };
     struct answer {
         std::optional<found> first;
-        std::optional<account_id> next;  // where to go on; none: that was all
+        std::optional<account_id> next;  // resume after it; none: done
     };
 };
 claim claim_of(const find_half_managed& q);

@@ -1,5 +1,5 @@
 #pragma once
-// Slots, by their keys and as operators see them.
+// Slots, by key and in lists for operators.
 
 #include <callsign/domain/claim.hpp>
 #include <callsign/domain/queries/page.hpp>
@@ -13,14 +13,14 @@
 
 namespace callsign {
 
-// What became of a creation.
+// The outcome of a creation.
 struct find_slot {
     account_id account;
     std::string key;
 
     struct found {
         callsign::slot slot;
-        std::optional<callsign::receipt> receipt;  // once committed
+        std::optional<callsign::receipt> receipt;  // set once committed
     };
     using answer = std::optional<found>;
 };
@@ -29,14 +29,14 @@ claim claim_of(const find_slot& q);
 struct listed_slot {
     slot_id id;
     callsign::slot slot;
-    std::optional<callsign::receipt> receipt;  // once committed
-    std::string account;                       // its name
+    std::optional<callsign::receipt> receipt;  // set once committed
+    std::string account;                       // name of the account
 };
 
 struct list_slots {
     page_request page;
     std::optional<slot_state> state;
-    std::optional<std::string> account;  // by name; none: of all
+    std::optional<std::string> account;  // by name; none: all accounts
 
     using answer = std::optional<page_of<listed_slot>>;  // none: no such account
 };
@@ -46,17 +46,17 @@ struct count_pending_slots {
     static constexpr std::int64_t counted_max = 10'000;
 
     struct answer {
-        std::int64_t count = 0;  // no more than the above
+        std::int64_t count = 0;  // at most counted_max
         std::optional<time_point> oldest;
     };
 };
 claim claim_of(const count_pending_slots& q);
 
-// What was kept of a class's retries.
+// The stored observations of a class's retries.
 struct find_retry_times {
     account_class accounts = account_class::here;
 
-    using answer = std::optional<retry_record>;  // none: nothing was kept yet
+    using answer = std::optional<retry_record>;  // none: nothing stored yet
 };
 claim claim_of(const find_retry_times& q);
 

@@ -17,7 +17,6 @@
 
 namespace callsign {
 
-// The task that a ref names.
 struct find_task {
     account_id account;
     task_ref task{};
@@ -26,43 +25,44 @@ struct find_task {
 };
 claim claim_of(const find_task& q);
 
-// All tasks of an account, a bounded number at a time, purged ones included; what changes between
-// two of these, the versions after the first answer's `head` tell (domain/collected_tasks.hpp).
+// All tasks of an account, purged ones included, as many as `work_max` allows. Changes made between
+// two of these queries are in the versions after the first answer's `head`
+// (domain/collected_tasks.hpp).
 struct read_tasks {
     account_id account;
-    std::optional<task_place> after{};     // up to which they have been read
-    std::size_t work_max = step_work_max;  // as of a command (commands/tasks.hpp)
+    std::optional<task_place> after{};     // tasks up to here have been read
+    std::size_t work_max = step_work_max;  // at least one is read
 
     struct answer {
         chain_head head;
         std::vector<task> tasks;
-        std::optional<task_place> next;  // none: that was all
+        std::optional<task_place> next;  // none: done
     };
 };
 claim claim_of(const read_tasks& q);
 
 // ---- lists ----
 
-// Some of a list in the order of keys: a walk over the account's tasks, in pieces.
+// A part of a list in the order of keys: the account's tasks are walked in steps.
 struct list_tasks {
     account_id account;
     task_filter filter{};  // Requires: it needs no links
     bool descending = false;
     std::optional<task_place> after{};
     std::size_t limit = 50;
-    time_point now;  // by which tasks are overdue, waiting ...
+    time_point now;  // determines which tasks are overdue, waiting ...
     std::size_t work_max = step_work_max;
 
     struct part {
-        std::vector<task> tasks;         // `limit` at most, and maybe none
-        std::optional<task_place> next;  // none: that was all
+        std::vector<task> tasks;         // at most `limit`, possibly none
+        std::optional<task_place> next;  // none: done
     };
     using answer = std::variant<part, unknown_series>;
 };
 claim claim_of(const list_tasks& q);
 
-// The same walk for a list in another order, or one whose tasks depend on each other: what
-// ordered() (domain/task_list.hpp) has to know of each.
+// The same walk for a list in another order or with a filter that needs links: returns what
+// ordered() (domain/task_list.hpp) needs of each task.
 struct scan_tasks {
     account_id account;
     task_filter filter{};
@@ -79,8 +79,7 @@ struct scan_tasks {
 };
 claim claim_of(const scan_tasks& q);
 
-// Those of a list that was ordered before, as they are now; those that are in it no longer are left
-// out.
+// Tasks of a list that was ordered before, as they are now, without those that no longer match.
 struct find_listed_tasks {
     account_id account;
     task_filter filter{};
@@ -90,7 +89,7 @@ struct find_listed_tasks {
 
     struct answer {
         std::vector<task> tasks;
-        std::size_t looked_at = 0;  // of those asked for, from the first; one at least
+        std::size_t looked_at = 0;  // of those requested, from the first; at least one
     };
 };
 claim claim_of(const find_listed_tasks& q);

@@ -1,5 +1,5 @@
 #pragma once
-// Webhooks, and what became of their deliveries.
+// Webhooks and their deliveries.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/claim.hpp>
@@ -27,7 +27,7 @@ struct find_webhook {
 };
 claim claim_of(const find_webhook& q);
 
-// The latest first. None: there is no such webhook.
+// The latest deliveries first. None: no such webhook.
 struct list_deliveries {
     account_id account;
     callsign::uuid uuid{};
@@ -36,8 +36,7 @@ struct list_deliveries {
 };
 claim claim_of(const list_deliveries& q);
 
-// Of all accounts, those that are not disabled, in the order of their ids: for the server, when it
-// starts.
+// Webhooks of all accounts that are not disabled, ordered by ID; for the start of the server.
 struct list_active_webhooks {
     webhook_id after{};
     std::int64_t limit = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Accounts, and how far each has come.
+// Accounts.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/ports/table.hpp>

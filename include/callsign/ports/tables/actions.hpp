@@ -8,7 +8,7 @@ namespace callsign {
 
 struct action_row {
     admin_action what;
-    // 1, 2, 3 ... of what the account's tokens did; of others' 0.
+    // 1, 2, 3 ... of the actions by the account's own tokens; 0 for others.
     std::int64_t place = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every table that is declared.
+// All declared tables.
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/ports/tables/actions.hpp>

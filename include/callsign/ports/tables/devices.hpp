@@ -1,5 +1,5 @@
 #pragma once
-// The clients that sync.
+// Devices: clients that sync.
 
 #include <callsign/domain/device.hpp>
 #include <callsign/ports/table.hpp>
@@ -16,12 +16,12 @@ struct devices_by_account : index_on<device, "account_id", "device_id"> {
     static auto key(const row& r) { return std::tuple(r.account, r.id); }
 };
 
-// Without what is its account's.
+// Members of the account are not stored here.
 template <>
 struct table<device> {
     static constexpr std::string_view name = "devices";
     using indexes = index_list<devices_by_id, devices_by_client, devices_by_account>;
-    static constexpr std::size_t remembered_max = 4'096;  // with names and keys
+    static constexpr std::size_t remembered_max = 4'096;  // rows have names and keys
     using remembered_by = index_list<devices_by_id, devices_by_client>;
 
     template <class Row, class Visitor>

@@ -1,5 +1,5 @@
 #pragma once
-// What devices have that were answered with a version that is not on the chain.
+// Fork versions: states of devices that are not on the chain.
 
 #include <callsign/domain/version.hpp>
 #include <callsign/ports/table.hpp>
@@ -11,10 +11,10 @@ struct fork_head {
 
     std::int64_t row = 0;
     account_id account;
-    fork_version fork;              // of a head, without its way: `own` and `dropped`
+    fork_version fork;              // in a head without `own` and `dropped`
     std::int64_t seq = 0;           // the last of `own`
-    std::int64_t place = 0;         // 1, 2, 3 ... of the account's
-    std::int64_t bytes_before = 0;  // of all before it
+    std::int64_t place = 0;         // 1, 2, 3 ... within the account
+    std::int64_t bytes_before = 0;  // of all the account's fork versions before it
 };
 struct fork_row : fork_head {};
 

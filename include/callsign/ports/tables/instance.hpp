@@ -1,5 +1,5 @@
 #pragma once
-// Which store this is: one row, which every store has from its beginning.
+// The identity of the store: one row, which every store has from its creation.
 
 #include <callsign/ports/table.hpp>
 

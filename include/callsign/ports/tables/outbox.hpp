@@ -1,5 +1,5 @@
 #pragma once
-// What is still to be sent to other servers, and whose keys are contested there.
+// Effects that are still to be sent to remote servers, and contested keys.
 
 #include <callsign/domain/remote_chain.hpp>
 #include <callsign/ports/table.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// Purged tasks whose text is still on the chain and in history.
+// Purged tasks whose text is still on the chain or in history.
 
 #include <callsign/domain/version.hpp>
 #include <callsign/ports/table.hpp>

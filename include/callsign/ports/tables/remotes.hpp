@@ -1,5 +1,5 @@
 #pragma once
-// Where accounts live that live elsewhere.
+// Remote accounts.
 
 #include <callsign/domain/remote_chain.hpp>
 #include <callsign/ports/table.hpp>

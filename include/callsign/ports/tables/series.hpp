@@ -1,5 +1,5 @@
 #pragma once
-// Series, the prefixes that they have and had, and the numbers that they have given.
+// Series, their present and former prefixes, and the numbers that they have assigned.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/ports/table.hpp>
@@ -79,7 +79,7 @@ struct table<prefix_row> {
     }
 };
 
-// Of a series and period: the last number given.
+// The last number assigned in a period of a series.
 struct counter_row {
     counter_id id;
     series_id series;
@@ -110,7 +110,7 @@ struct table<counter_row> {
     }
 };
 
-// Numbers of a counter that are nobody's: first to last.
+// Skipped numbers of a counter: first to last.
 struct skipped_row {
     counter_id counter;
     std::int64_t first = 0;

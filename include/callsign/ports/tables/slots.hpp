@@ -1,5 +1,5 @@
 #pragma once
-// Slots, by their keys, and those that wait for their task.
+// Slots, by key, and the open ones by the task that they wait for.
 
 #include <callsign/domain/slot.hpp>
 #include <callsign/ports/table.hpp>
@@ -13,13 +13,12 @@ struct slots_by_key : index_on<slot, "account_id", "key"> {
     static constexpr auto form = index_form::hash;
     static auto key(const row& r) { return std::tuple(r.account, std::string_view(r.key)); }
 };
-// Pending, or in flight.
 struct slots_open : index_on<slot, "slot_id"> {
     static constexpr auto form = index_form::brief;
     static bool has(const row& r) { return is_open(r.state); }
     static auto key(const row& r) { return std::tuple(r.id); }
 };
-// Those that are open, by the task that they wait for.
+// Open slots, by the task that they wait for.
 struct slots_waiting : index_on<slot, "uuid", "account_id", "slot_id"> {
     static constexpr auto form = index_form::brief;
     static bool has(const row& r) { return is_open(r.state); }
@@ -35,7 +34,7 @@ template <>
 struct table<slot> {
     static constexpr std::string_view name = "slots";
     using indexes = index_list<slots_by_id, slots_by_key, slots_open, slots_waiting, slots_failed>;
-    // From its reservation to its end.
+    // Covers slots between their reservation and their outcome.
     static constexpr std::size_t remembered_max = 4'096;
     using remembered_by = index_list<slots_by_id>;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Tasks, and how they stood before.
+// Tasks, and their history.
 
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/work.hpp>
@@ -7,7 +7,8 @@
 
 namespace callsign {
 
-// What of its receipt is the number's. It never changes, but for `seq` of one that nobody has seen.
+// The number in a task's receipt. Never changes, except for `seq` of a task whose content the
+// server has not seen.
 struct number_columns {
     counter_id counter;
     std::int64_t number = 0;
@@ -24,12 +25,12 @@ struct task_head {
     series_id series;
     std::optional<number_columns> numbered;
     std::int64_t last_seq = 0;
-    time_point created_at{};  // of its receipt, if it has one
+    time_point created_at{};  // of the receipt, if there is one
     bool purged = false;
     bool over = false;  // completed, deleted or purged
     callsign::author author{};
-    std::size_t bytes = 0;  // of its attributes, as size_of() has them
-    // Bytes of the differences that history holds since the last whole state, or more.
+    std::size_t bytes = 0;  // of the attributes, as size_of() counts them
+    // Bytes of the differences in history since the last whole state, or more.
     std::int64_t way_back = 0;
 };
 struct task_row : task_head {
@@ -60,7 +61,6 @@ struct tasks_without_number : index_on<task_row, "task_id"> {
     static bool has(const task_head& r) { return !r.numbered; }
     static auto key(const task_head& r) { return std::tuple(r.id); }
 };
-// By series.
 struct tasks_unnumbered : index_on<task_row, "series_id", "task_id"> {
     static constexpr std::string_view where = "number IS NULL";
     static bool has(const task_head& r) { return !r.numbered; }
@@ -105,21 +105,21 @@ struct table<task_row> {
 
 enum class history_kind : std::uint8_t {
     whole = 1,
-    way_back = 2,  // what leads back to it from the state behind it
+    way_back = 2,  // the difference from the next state back to it
     purged = 3,
 };
 
-// How a task stood from version `seq` on.
+// The state of a task from version `seq` on.
 struct history_head {
     using whole = struct history_row;
 
-    std::int64_t id = 0;  // in the order in which they ended
+    std::int64_t id = 0;  // in the order in which the states ended
     account_id account;
     task_id task;
     std::int64_t seq = 0;
     time_point ended_at{};
     history_kind kind = history_kind::whole;
-    std::size_t bytes = 0;  // of its text, as size_of() has it
+    std::size_t bytes = 0;  // of `text`, as size_of() counts them
 };
 struct history_row : history_head {
     attribute_diff text{};

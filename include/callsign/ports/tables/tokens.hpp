@@ -1,5 +1,5 @@
 #pragma once
-// The tokens that open accounts, and the operator's.
+// API tokens of accounts, and operator tokens.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/ports/table.hpp>

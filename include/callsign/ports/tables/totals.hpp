@@ -1,5 +1,5 @@
 #pragma once
-// One row: what there is of all tables, kept exact by the commits that change it.
+// Totals of all tables: one row, which each commit that changes a total also writes.
 
 #include <callsign/domain/slot.hpp>
 #include <callsign/ports/table.hpp>
@@ -8,8 +8,7 @@
 
 namespace callsign {
 
-// Whose rows have ids that are drawn: they grow, and none is given twice, whatever was removed
-// meanwhile.
+// Tables whose row IDs are generated: they increase, and none is reused, even if rows were removed.
 enum class drawn_id : std::uint8_t {
     account,
     series,
@@ -28,7 +27,7 @@ enum class drawn_id : std::uint8_t {
     slot,
 };
 inline constexpr std::size_t drawn_ids = static_cast<std::size_t>(drawn_id::slot) + 1;
-// More than are given between a backup and the loss of its store.
+// More IDs than are generated between a backup and the loss of its store.
 inline constexpr std::int64_t ids_of_lost = 1'000'000;
 
 struct slot_counts {
@@ -55,10 +54,10 @@ struct store_totals {
     std::int64_t id = only;
     slot_counts slots{};
     std::int64_t accounts = 0;
-    std::int64_t tasks = 0;       // deleted and purged ones included, and those without a number
-    std::int64_t open_tasks = 0;  // that have a number, and are not completed, deleted or purged
+    std::int64_t tasks = 0;       // including deleted and purged ones and those without a number
+    std::int64_t open_tasks = 0;  // with a number, and not completed, deleted or purged
     std::int64_t held_series = 0;
-    time_point last_moment{};  // the latest instant of any row: none before it is stamped
+    time_point last_moment{};  // the latest instant of any row; no later row gets an earlier one
     std::array<std::int64_t, drawn_ids> last_ids{};
 
     std::int64_t& last(drawn_id what) noexcept { return last_ids[static_cast<std::size_t>(what)]; }

@@ -10,14 +10,14 @@ namespace callsign {
 struct version_head {
     using whole = struct version_row;
 
-    std::int64_t row = 0;  // among all accounts' ones: it grows
+    std::int64_t row = 0;  // increases over all accounts
     account_id account;
     std::int64_t seq = 0;
     uuid id{};
     uuid parent{};
     time_point created_at{};
     callsign::author author{};
-    std::size_t bytes = 0;  // as size_of() has its operations
+    std::size_t bytes = 0;  // of the operations, as size_of() counts them
 };
 struct version_row : version_head {
     std::vector<operation> operations{};

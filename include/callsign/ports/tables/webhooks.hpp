@@ -1,5 +1,5 @@
 #pragma once
-// Webhooks, and what became of their deliveries.
+// Webhooks and their delivery logs.
 
 #include <callsign/domain/webhook.hpp>
 #include <callsign/ports/table.hpp>
@@ -42,7 +42,7 @@ struct table<webhook> {
 struct delivery_row {
     std::int64_t id = 0;
     webhook_id webhook;
-    std::int64_t place = 0;  // 1, 2, 3 ... of its webhook's
+    std::int64_t place = 0;  // 1, 2, 3 ... within the webhook
     webhook_delivery what;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What is still to be sent to other servers, and whose keys are contested there.
+// The outbox: changes still to be sent to remote servers; and contested task keys.
 
 #include <callsign/domain/remote_chain.hpp>
 #include <callsign/ports/store.hpp>
@@ -9,18 +9,18 @@
 
 namespace callsign::effects {
 
-// False: that was enough.
+// Returns false to stop.
 using visitor = std::function<bool(effect&&)>;
 
 std::optional<effect> find(read_tx& tx, account_id account, const uuid& task, effect_kind kind);
-// Shows the account's outbox after `after`, in the order of ids.
+// Visits the account's effects after `after`, in the order of IDs.
 void visit(read_tx& tx, account_id account, effect_id after, const visitor& show);
 outbox_tally tally(read_tx& tx, account_id account);
 
-// `made.id` is ignored; the new one is larger than any before it, for ever. Requires: none of the
-// account is of this task and kind.
+// Ignores `made.id` and assigns an ID larger than any before, deleted ones included. Requires: the
+// account has no effect of this task and kind.
 effect_id put(write_tx& tx, effect made);
-// Its attempts and its parent.
+// Updates attempts and parent.
 void update(write_tx& tx, const effect& now);
 void remove(write_tx& tx, effect_id id);
 

@@ -1,13 +1,13 @@
 #pragma once
-// Which store this is.
+// The identity of a store.
 
 #include <callsign/ports/store.hpp>
 
 namespace callsign {
 
 uuid instance_of(read_tx& tx);
-// It is this one from now on. The ids that people see, of tokens and of actions, go on behind those
-// that the lost one may have given since: `ids_of_lost` further.
+// Sets the identity after a restore. Advances the IDs of tokens and actions, which users see, by
+// `ids_of_lost`: past those that the lost store may have assigned since the backup.
 void put_instance(write_tx& tx, const uuid& id);
 
 }  // namespace callsign

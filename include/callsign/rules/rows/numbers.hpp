@@ -1,5 +1,5 @@
 #pragma once
-// The numbers that series have given: of each period 1, 2, 3 ..., but for those that were skipped.
+// Numbers of series: 1, 2, 3 ... in each period, except skipped ones.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/ports/store.hpp>
@@ -11,25 +11,24 @@
 
 namespace callsign::numbers {
 
-// The periods in which the series has given numbers, in order.
+// The periods in which numbers were assigned or skipped, in order.
 std::vector<numbers_given> given(read_tx& tx, series_id series);
 std::vector<std::string> periods(read_tx& tx, series_id series);
 // In the order of periods and numbers.
 std::vector<numbers_skipped> skipped(read_tx& tx, series_id series);
-// The last one taken of (series, period); 0: none yet.
+// The last number assigned or skipped in (series, period); 0: none yet.
 std::int64_t last(read_tx& tx, series_id series, std::string_view period);
-// The last period of the series, in their order, that numbers were taken or skipped in; empty: none
-// yet.
+// The last of the series' periods in which numbers were assigned or skipped; empty: none yet.
 std::string last_period(read_tx& tx, series_id series);
 bool is_skipped(read_tx& tx, series_id series, std::string_view period, std::int64_t number);
-// As people are shown it: with the last number of its period.
+// As displayed to users: with the last number of the current period.
 series with_last(read_tx& tx, series s);
 
-// The next number of (series, period), taken for good once the transaction commits.
+// Assigns the next number of (series, period); permanent once the transaction commits.
 std::int64_t take(write_tx& tx, series_id series, std::string_view period);
-// Those after the last one, up to `through`, are nobody's. Requires: there is one at least.
+// Skips the numbers after the last one, up to `through`. Requires: at least one.
 void skip(write_tx& tx, series_id series, std::string_view period, std::int64_t through);
-// A skipped number is somebody's after all. Requires: it is skipped; a task with it is put next.
+// Removes a number from the skipped ones. Requires: it is skipped; a task with it is put next.
 void reclaim(write_tx& tx, series_id series, std::string_view period, std::int64_t number);
 
 }  // namespace callsign::numbers

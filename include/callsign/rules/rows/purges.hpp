@@ -11,9 +11,9 @@ namespace callsign::purges {
 
 // At most `limit` of the first account after `after` that has any, in the order of tasks.
 std::vector<purge> of_next(read_tx& tx, account_id after, std::int64_t limit);
-// The task has text on the chain through `made.through`. Of several of a task the last counts.
+// Versions up to `made.through` may hold text of the task. Of several purges the last counts.
 void put(write_tx& tx, const purge& made);
-// Nothing happens if there is a later one of the task.
+// No effect if the task has a later purge.
 void remove(write_tx& tx, const purge& done);
 
 }  // namespace callsign::purges

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of an account that goes.
+// Deletion of an account's rows.
 
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/ports/store.hpp>
@@ -9,9 +9,9 @@
 
 namespace callsign {
 
-// Removes rows of the account, slots excepted, having looked at about `limit` of them, from there
-// on; where to go on. None: that was all, its own row included. Requires: it has no slots, and
-// begins at the beginning.
+// Deletes rows of the account, slots excepted, from `from` on, reading about `limit` rows. Returns
+// where to continue; none: all were deleted, the account's own included. Requires: the account has
+// no slots, and the first call begins at the beginning.
 std::optional<removal_place> remove_rows_of(write_tx& tx, account_id account,
                                             const removal_place& from, std::int64_t limit);
 

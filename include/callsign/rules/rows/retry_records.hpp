@@ -1,5 +1,5 @@
 #pragma once
-// How long clients took to retry, as it is kept.
+// Stored statistics of how long clients take to retry.
 
 #include <callsign/domain/retry_times.hpp>
 #include <callsign/ports/store.hpp>
@@ -8,9 +8,9 @@
 
 namespace callsign::retry_records {
 
-// None: nothing was kept yet.
+// None: nothing is stored.
 std::optional<retry_record> find(read_tx& tx, account_class accounts);
-// In place of what was kept before. Requires: it is sound.
+// Replaces what is stored. Requires: is_sound(record).
 void put(write_tx& tx, account_class accounts, const retry_record& record);
 
 }  // namespace callsign::retry_records

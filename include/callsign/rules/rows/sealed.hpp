@@ -1,5 +1,5 @@
 #pragma once
-// The chains of opaque accounts, and the newest snapshot of each.
+// The chains of opaque accounts, and the latest snapshot of each.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/sealed.hpp>
@@ -13,19 +13,19 @@
 
 namespace callsign::sealed {
 
-// The version after `parent`, which need not be one of ours itself.
+// The child of `parent`, which need not be a stored version.
 std::optional<sealed_version> find_child(read_tx& tx, account_id account, const uuid& parent);
-// The same without its segment.
+// The same child without its segment.
 std::optional<sealed_link> find_link(read_tx& tx, account_id account, const uuid& parent);
-// The version at the beginning. Looks through all accounts' versions.
+// The account's first version. Scans the versions of all accounts.
 std::optional<sealed_version> find_first(read_tx& tx, account_id account);
 // At most `limit` links of all accounts' chains after `place`, in the order of places.
 std::vector<sealed_link> links(read_tx& tx, std::int64_t place, std::int64_t limit);
 
-// Appends; returns its seq. Requires: `parent` is the head, or the chain is empty.
+// Appends a version; returns its seq. Requires: `parent` is the head, or the chain is empty.
 std::int64_t append(write_tx& tx, account_id account, const uuid& id, const uuid& parent,
                     time_point now, std::string segment);
-// The version behind `parent` is gone, if it was there: how many bytes it had.
+// Deletes the child of `parent`; returns its size in bytes, 0 if it does not exist.
 std::size_t remove(write_tx& tx, account_id account, const uuid& parent);
 
 }  // namespace callsign::sealed
@@ -34,10 +34,10 @@ namespace callsign::snapshots {
 
 std::optional<snapshot_mark> find_mark(read_tx& tx, account_id account);
 std::optional<sealed_snapshot> find(read_tx& tx, account_id account);
-// How many bytes that would load, without loading them; 0: there is none.
+// Returns the snapshot's size in bytes without loading it; 0: none exists.
 std::size_t size_of(read_tx& tx, account_id account);
 
-// In place of the one before.
+// Replaces the former snapshot.
 void put(write_tx& tx, account_id account, const snapshot_mark& mark, time_point now,
          std::string bytes);
 void remove(write_tx& tx, account_id account);

@@ -1,5 +1,5 @@
 #pragma once
-// Webhooks, and the log of their deliveries.
+// Webhooks, and the logs of their deliveries.
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/webhook.hpp>
@@ -13,20 +13,20 @@
 namespace callsign::webhooks {
 
 std::optional<webhook> find(read_tx& tx, account_id account, const uuid& id);
-// In the order of their ids, here and below.
+// In the order of IDs.
 std::vector<webhook> of(read_tx& tx, account_id account);
-// At most `limit` of all accounts after `after` that are not disabled.
+// At most `limit` enabled webhooks of all accounts after `after`, in the order of IDs.
 std::vector<webhook> active(read_tx& tx, webhook_id after, std::int64_t limit);
-// The latest first.
+// Latest first.
 std::vector<webhook_delivery> deliveries_of(read_tx& tx, webhook_id id);
 
-// `made.id` is ignored. Requires: nobody has this uuid.
+// Ignores `made.id`. Requires: the UUID is unused.
 webhook_id put(write_tx& tx, webhook made);
-// Where it stands, its failures, whether it is disabled, how often it was edited, its secret.
+// Replaces the row: position, failures, disabled, edits, secret.
 void update(write_tx& tx, const webhook& now);
-// With its deliveries.
+// Deletes the webhook and its deliveries.
 void remove(write_tx& tx, webhook_id id);
-// The latest of its deliveries; of those before it, webhook_deliveries_kept stay with it.
+// Adds a delivery; keeps the latest webhook_deliveries_kept.
 void put_delivery(write_tx& tx, webhook_id id, const webhook_delivery& delivery);
 
 }  // namespace callsign::webhooks

@@ -1,6 +1,6 @@
 #pragma once
-// `callsign doctor`: gathers what there is to know and judges it. Reads alone: it makes, changes
-// and locks nothing, so a server may run or not. Throws nothing.
+// `callsign doctor`: collects facts and evaluates them. Read-only: creates, changes and locks
+// nothing, whether a server runs or not. Does not throw.
 
 #include "facts.hpp"
 

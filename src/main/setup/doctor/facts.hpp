@@ -1,6 +1,5 @@
 #pragma once
-// What `callsign doctor` has found out, before anybody says what it means. Gathered by gather.cpp,
-// judged by judge.cpp.
+// Facts of `callsign doctor`: collected by gather.cpp, evaluated by judge.cpp.
 
 #include "../config.hpp"
 #include "../environment_names.hpp"
@@ -15,18 +14,18 @@
 
 namespace callsign::setup {
 
-// A file or a directory, as this user sees it.
+// A file or a directory, as the current user sees it.
 struct file_facts {
     std::filesystem::path path{};
     bool exists = false;
     bool is_directory = false;
     unsigned owner = 0;
     std::string owner_name{};
-    unsigned mode = 0;  // its permissions
+    unsigned mode = 0;  // permissions
     bool readable = false;
     bool writable = false;
-    bool is_for_group = false;  // a secret that a group may well have, as Debian's ssl-cert
-    std::string trouble{};      // why nothing of that is known; empty: it is, or it does not exist
+    bool is_for_group = false;  // a group may read this secret, as Debian's ssl-cert
+    std::string trouble{};      // why the above is unknown; empty: known, or no such file
 };
 
 struct disk_facts {
@@ -35,34 +34,34 @@ struct disk_facts {
     std::uintmax_t free_bytes = 0;
     std::uintmax_t disk_bytes = 0;
     std::uintmax_t free_inodes = 0;
-    std::uintmax_t inodes = 0;  // 0: it does not count them
+    std::uintmax_t inodes = 0;  // 0: the file system does not count them
     std::uintmax_t database_bytes = 0;
     std::uintmax_t log_bytes = 0;
 };
 
 struct open_file_facts {
     std::uintmax_t hard = 0;
-    bool of_server = false;  // of the one that runs; or else of this user's processes
+    bool of_server = false;  // the running server's; otherwise that of this user's processes
     std::string trouble{};
 };
 
 struct master_key_facts {
     bool is_given = false;
-    // Whether what the store holds opens with it; nullopt: it holds nothing, or nobody could look.
+    // Whether the key decrypts the store's secrets; nullopt: none, or unreadable.
     std::optional<bool> opens_store{};
     bool store_needs_it = false;
-    std::size_t former = 0;  // keys in force before it, that are still given
+    std::size_t former = 0;  // former keys that are still given
 };
 
 struct certificate_facts {
     bool is_given = false;
     std::optional<time_point> expires{};
-    std::string public_host{};  // of server.public_url; empty: none is said
+    std::string public_host{};  // in server.public_url; empty: not set
     bool fits_host = true;
 };
 
 struct backup_facts {
-    std::filesystem::path directory{};  // empty: none are made unasked
+    std::filesystem::path directory{};  // empty: no scheduled backups
     milliseconds every{};
     std::optional<time_point> newest{};
     std::string trouble{};
@@ -72,10 +71,10 @@ struct port_facts {
     std::string listen{};
     bool is_loopback = true;
     bool speaks_tls = false;
-    bool is_behind_tls = false;  // server.public_url says https
-    std::string trouble{};       // why nobody could listen there now; empty: one could
+    bool is_behind_tls = false;  // server.public_url has https
+    std::string trouble{};       // why nothing can listen there now; empty: something could
     bool is_taken = false;
-    bool is_refused = false;  // for this user
+    bool is_refused = false;  // not permitted to this user
 };
 
 struct facts {
@@ -84,7 +83,7 @@ struct facts {
     std::string user_name{};
 
     std::optional<std::filesystem::path> config_file{};
-    std::filesystem::path packaged_config{};  // there, but nobody said it; empty: it is not there
+    std::filesystem::path packaged_config{};  // exists, but was not given; empty: does not exist
     std::vector<config_fault> config_faults{};
     std::vector<unknown_name> unknown_names{};
 
@@ -102,9 +101,9 @@ struct facts {
     backup_facts backups{};
     port_facts port{};
 
-    bool is_running = false;  // a server has the directory
+    bool is_running = false;  // a server uses the directory
     std::optional<server_word> server{};
-    milliseconds window{};  // as it is configured: the longest that it may be
+    milliseconds window{};  // as configured; the maximum if automatic
     milliseconds interval{};
 };
 

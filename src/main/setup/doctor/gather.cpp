@@ -1,5 +1,5 @@
-// What there is to know, found out by small questions. None of them makes or changes anything; what
-// one cannot find out, it says.
+// Collects facts by small queries. None creates or changes anything; each reports what it could not
+// find out.
 
 #include "../listen_address.hpp"
 #include "doctor.hpp"
@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the package.
+// Installed by the package.
 constexpr const char* packaged_config = "/etc/callsign/callsign.toml";
 
 config_source source_of(const doctor_question& q) {
@@ -55,7 +55,7 @@ file_facts look_at(const fs::path& path) {
     return file;
 }
 
-// A directory that is not there yet is made where its parents are.
+// Returns the path, or its nearest existing parent, where a missing directory would be created.
 fs::path existing_part_of(fs::path path) {
     std::error_code unknown;
     path = fs::absolute(path, unknown).lexically_normal();
@@ -80,9 +80,9 @@ disk_facts look_at_disk(const fs::path& data_dir) {
     return disk;
 }
 
-// nullopt: the kernel does not tell, as in some containers.
+// Returns nullopt if the kernel does not report it, as in some containers.
 std::optional<bool> is_clock_synchronised() {
-    timex state{};  // no modes: it is only asked
+    timex state{};  // no modes: reads only
     const int answer = ::adjtimex(&state);
     if (answer < 0) return std::nullopt;
     return answer != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
@@ -131,7 +131,7 @@ master_key_facts look_at_master_key(const config& c, const sqlite_look& store) {
     return found;
 }
 
-// "https://[::1]:8443/base" is of the host "::1".
+// Returns "::1" for "https://[::1]:8443/base".
 std::string host_of(std::string_view url) {
     const auto begin = url.find("://");
     if (begin == url.npos) return {};
@@ -156,7 +156,7 @@ backup_facts look_at_backups(const config& c) {
     backup_facts found{.directory = c.backup.directory, .every = c.backup.every};
     if (found.directory.empty()) return found;
     if (const file_facts dir = look_at(found.directory); !dir.exists || !dir.readable) {
-        // As somebody meets it who makes one there.
+        // The error that making a backup there would have.
         found.trouble = dir.trouble.empty()
                             ? file_trouble(found.directory / "backup", dir.exists ? EACCES : ENOENT,
                                            file_use::making)
@@ -172,7 +172,7 @@ backup_facts look_at_backups(const config& c) {
     return found;
 }
 
-// Whether somebody could listen there: nobody does, so nobody is let in.
+// Tests whether something could listen there, without accepting connections.
 void try_port(port_facts& port, const boost::asio::ip::tcp::endpoint& at) {
     if (at.port() == 0) return;
     const int fd = ::socket(at.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -9,23 +9,23 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// The permissions that let others than a file's user in.
+// Permissions of others than a file's user.
 constexpr unsigned of_others = 077;
-constexpr unsigned of_strangers = 007;  // to its group, too
+constexpr unsigned of_strangers = 007;  // if its group may read it
 constexpr unsigned written_by_others = 022;
 
-// A certificate that others renew was renewed long before.
+// Automatic renewal happens long before this.
 constexpr milliseconds expiry_noticed = std::chrono::days{7};
 // Clocks of one network differ by less.
 constexpr milliseconds clock_noticed = 1min;
 constexpr std::uintmax_t mebibyte = std::uintmax_t{1} << 20;
-// Below it the next log, or the next migration, may not find room.
+// Below these the next WAL, or the next migration, may not fit.
 constexpr std::uintmax_t free_bytes_min = 64 * mebibyte;
 constexpr std::uintmax_t free_inodes_min = 1000;
-// The store's files, and those who are told that they are too many.
+// The store's files, and connections that are rejected because there are too many.
 constexpr std::uintmax_t files_beside_connections = 160;
 
-// What one check has to say, line by line.
+// The findings of one check, line by line.
 class check {
   public:
     check(std::vector<diagnosis>& all, std::string name) : all_(all), name_(std::move(name)) {}
@@ -60,7 +60,7 @@ std::string bytes_text(std::uintmax_t bytes) {
     return std::to_string(bytes / 1024) + " KiB";
 }
 
-// In the largest unit of which there are two.
+// Uses the largest unit of which there are two.
 std::string span_text(milliseconds span) {
     if (span >= std::chrono::days{2}) return std::to_string(span / std::chrono::days{1}) + " days";
     if (span >= 2h) return std::to_string(span / 1h) + " hours";
@@ -111,7 +111,7 @@ void judge_environment(const facts& f, std::vector<diagnosis>& all) {
     if (!c.has_said()) c.ok("no unknown variables with the prefix CALLSIGN_");
 }
 
-// ---- what is on the disk ----
+// ---- the disk ----
 
 std::string as_its_user(const file_facts& file) {
     return "sudo -u " + file.owner_name + " callsign doctor ...";
@@ -139,7 +139,7 @@ void judge_data_dir(const facts& f, check& c) {
            as_its_user(dir));
 }
 
-// A server as the directory's user could not work with a file of another user's.
+// A server that runs as the directory's user could not use a file of another user's.
 void judge_owner(const facts& f, const file_facts& file, check& c) {
     if (!file.exists || !f.data_dir.exists || file.owner == f.data_dir.owner) return;
     if (f.data_dir.owner == 0) return;
@@ -293,7 +293,7 @@ void judge_open_files(const facts& f, std::vector<diagnosis>& all) {
     const std::string found = "limit " + std::to_string(o.hard) +
                               (o.of_server ? " for the server" : "") +
                               ", http.connections_max is " + std::to_string(f.connections_max);
-    // The server raises its own limit as far as it may.
+    // The server raises its own limit up to this one.
     if (o.hard < needed) return c.warn(found + ": the server accepts fewer connections", raise);
     c.ok(found);
 }
@@ -349,7 +349,7 @@ void judge_certificate(const facts& f, std::vector<diagnosis>& all) {
     if (!c.has_said()) c.ok("the certificate expires in " + span_text(left));
 }
 
-// ---- what the server does ----
+// ---- the running server ----
 
 std::string not_asked(const facts& f) {
     return f.is_running ? f.server ? f.server->why_not : "the server was not asked"
@@ -430,12 +430,12 @@ void judge_backups(const facts& f, std::vector<diagnosis>& all) {
     }
     const std::string dir = b.directory.string();
     if (!b.trouble.empty()) return c.fault(dir + " cannot be read", b.trouble);
-    // One is made when it is due, and takes its time.
+    // A backup is made when it is due, and takes time.
     const milliseconds late = 2 * b.every;
     if (!b.newest) {
         return c.warn("no backup in " + dir,
-                      "the first one is due " + span_text(b.every) +
-                          " after the start; callsign backup DIR makes one now");
+                      f.is_running ? "the server creates one at once: if none appears, see its log"
+                                   : "start callsignd, which creates one at once");
     }
     const milliseconds age = f.now - *b.newest;
     const std::string found =

@@ -1,5 +1,5 @@
 #pragma once
-// What facts mean: a verdict each, in words, with what to do. Pure.
+// Evaluates facts: verdicts with a finding and advice. Pure.
 
 #include "facts.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace callsign::setup {
 
-// Every check, in the order people read them in; a check with several things to say has several
-// lines.
+// Returns the results of all checks, in the order of output; a check with several findings has
+// several lines.
 std::vector<diagnosis> judge(const facts& f);
 
 }  // namespace callsign::setup

@@ -36,16 +36,16 @@ const bulk_table& bulk_table_of(const table_info& table) {
 
 namespace {
 
-// More rows than any buffers hold are behind a `through` that is damaged.
+// More rows than the buffers can hold: a `through` with more rows behind it is corrupt.
 constexpr std::size_t collected_max = std::size_t{1} << 22;
 
 [[noreturn]] void throw_taken(const bulk_table& table, std::int64_t row) {
     throw_damaged(table.name, row, "another row has its place");
 }
 
-// In their order at last, whatever the rows' is: each is put in behind the one before.
+// Sorts the entries first, so that each is appended.
 void collect(connection& db, const bulk_table& table, std::int64_t after, entry_buffer& into) {
-    std::vector<std::pair<index_entry, std::int64_t>> all;  // and since when they are over
+    std::vector<std::pair<index_entry, std::int64_t>> all;  // and the commit that closed them
     {
         auto q = db.use(table.rows_behind);
         q.bind(after);
@@ -71,7 +71,7 @@ std::int64_t through_of(connection& db, const bulk_table& table) {
 
 }  // namespace
 
-// ---- entries in memory ----
+// ---- entry_buffer ----
 
 bool entry_buffer::add(const index_entry& e, std::int64_t over_since) {
     const std::scoped_lock lock(mutex_);
@@ -154,7 +154,7 @@ std::span<index_entry> entry_buffer::behind(const index_entry& last,
     return some.first(n);
 }
 
-// ---- the writer's ----
+// ---- bulk_index ----
 
 bulk_index::bulk_index(connection& db, const bulk_table& table, std::size_t entries_max)
     : db_(db), table_(table), entries_max_(entries_max) {
@@ -170,8 +170,8 @@ void bulk_index::load() {
 }
 
 void bulk_index::add(const index_entry& e, bool over) {
-    // `merging` takes no more, and nobody looks for a row before its end in `newest` when it is in
-    // the table.
+    // `merging` accepts no more entries, and after the merge readers take no row up to its end from
+    // `newest`.
     if (e.row <= (now_.merging ? now_.merging_through : now_.through)) {
         if (put({&e, 1}) != 1) throw_taken(table_, e.row);
         return;
@@ -188,7 +188,7 @@ void bulk_index::turn(const index_entry& e, bool over) {
     turned_.push_back(e);
     turn_waiting(e, over ? commits() + 1 : entry_buffer::is_open);
     if (!table_.turn) return;
-    // Whether it is over is a part of its entry, if it has one yet.
+    // An entry in the table contains whether its row is closed.
     db_.use(table_.turn)
         .bind(over ? 1 : 0)
         .bind(e.at.owner)
@@ -252,7 +252,7 @@ void bulk_index::merge() {
 void bulk_index::merge(std::span<const index_entry> some) {
     if (some.empty() || put(some) == std::ssize(some)) return;
     for (const index_entry& e : some) {
-        // Its account was removed; or it was merged before, and a crash came before the rest.
+        // Not inserted: the row was removed, or a merge that a crash interrupted had inserted it.
         if (!is_there(e)) continue;
         auto q = db_.use(table_.row_at);
         const bool is_merged = q.bind(e.at.owner).bind(e.at.place).step() && q.integer(0) == e.row;
@@ -273,10 +273,10 @@ void bulk_index::committed() noexcept {
 
 void bulk_index::roll_back() noexcept {
     now_ = committed_;
-    // Backwards: each is its owner's last then.
+    // In reverse: each entry is then its owner's last.
     for (auto e = added_.rbegin(); e != added_.rend(); ++e) now_.newest->remove(*e);
     added_.clear();
-    // Open, as far as is known here: their rows are looked at.
+    // Marked open, whatever they are: readers look at their rows.
     for (const index_entry& e : turned_) turn_waiting(e, entry_buffer::is_open);
     turned_.clear();
 }
@@ -286,7 +286,7 @@ index_buffers bulk_index::view() const {
     return view_;
 }
 
-// ---- a transaction's ----
+// ---- index_view ----
 
 index_view::index_view(connection& db, const bulk_table& table, const bulk_index* writer,
                        std::int64_t commits)

@@ -1,32 +1,31 @@
 #pragma once
-// Indexes that are written in bulk.
+// Bulk indexes: index entries are buffered in memory and written many at once.
 //
 // Rows of tasks and versions are appended, in one order for all accounts. An ordinary index of them
-// by (counter, number) or (account, seq) takes each new entry at a place of its own: with 1,000
-// series every creation of a batch would dirty a page, and SQLite writes each to the WAL. So an
-// entry waits in memory first, until there are many, and they enter the index's table in its order,
-// a few with each transaction: a page is written once for all that go to it.
+// by (counter, number) or (account, seq) would insert each entry at a place of its own: with 1,000
+// series every creation of a batch would dirty a page, and SQLite writes each to the WAL. Entries
+// are therefore buffered, and merged into the index's table in its order, a few with each
+// transaction: a page is written once for all entries that belong to it.
 //
 //   the table   WITHOUT ROWID, (owner, place) -> row, in the same file; it has all entries of rows
-//               up to `through` (a column of index_progress), and of later ones those already
-//               merged
-//   buffers     entries of the rows behind `through`: `merging`, which takes no more, and
-//               `newest`, which takes `merging`'s place when that is in the table
+//               up to `through` (a column of index_progress), and those of later rows that were
+//               merged already
+//   buffers     entries of the rows behind `through`: `merging`, which accepts no more, and
+//               `newest`, which replaces `merging` when that is in the table
 //
-// A buffer only nominates: whoever reads looks at the row in its own snapshot, and takes no entry
-// whose row is not there or says otherwise, nor one up to `through`, which it finds in the table.
-// So a buffer may be ahead of a snapshot. It may not be behind: entries are added before their rows
-// are committed; a reader whose snapshot is older than the buffers are (a merge ended since)
-// collects its entries from the rows themselves, as a start does, and `callsign check`.
+// A buffer only nominates: a reader looks at the row in its own snapshot, and ignores an entry
+// whose row does not exist or differs, and one up to `through`, which it finds in the table. A
+// buffer may therefore be newer than a snapshot, but not older: entries are added before their rows
+// are committed. A reader whose snapshot is older than the buffers (a merge ended since) collects
+// the entries from the rows, as a start and `callsign check` do.
 //
-// Most tasks of a large account are over, and whoever lists the open ones need not look at each row
-// that waits: an entry knows the commit since which its row is over. A snapshot has that commit if
-// the commits were counted (`commits()`) before it began, and whoever began earlier looks at the
-// row.
+// Most tasks of a large account are closed, and a reader that lists open ones need not look at each
+// buffered row: an entry holds the commit that closed its row. A snapshot has that commit if
+// commits() was read before it began; a reader that began earlier looks at the row.
 //
-// Threads: bulk_index is the writer's, but view(), which is any thread's. Its work happens inside
-// the caller's transaction and ends with it: committed(), or roll_back(), neither of which can
-// fail.
+// Threads: bulk_index is the writer's, except view() and commits(), which any thread may call. Its
+// work happens inside the caller's transaction, which ends with committed() or roll_back(); neither
+// can fail.
 
 #include "connection.hpp"
 
@@ -49,20 +48,20 @@
 
 namespace callsign::sqlite {
 
-// What finds a row: its owner (a counter, an account), and its place there (a number, a seq).
+// Key of a row: its owner (a counter, an account) and its place there (a number, a seq).
 struct index_place {
     std::int64_t owner = 0;
     std::int64_t place = 0;
     friend auto operator<=>(const index_place&, const index_place&) = default;
 };
-// Where an account was removed and another has its id, the dead rows' places may be had again: old
-// snapshots still find the one, new ones the other.
+// Includes the row: a place can be reused after its row was removed. Old snapshots find the removed
+// row there, new ones the other.
 struct index_entry {
     index_place at;
     std::int64_t row = 0;
     friend auto operator<=>(const index_entry&, const index_entry&) = default;
 
-    // Between a place and those beside it.
+    // Positions between a place and its neighbours.
     static index_entry before(const index_place& place) {
         return {place, std::numeric_limits<std::int64_t>::min()};
     }
@@ -71,48 +70,49 @@ struct index_entry {
     }
 };
 
-// An index's statements.
+// An index's names and statements.
 struct bulk_table {
-    std::string_view of;  // the table of the rows
+    std::string_view of;  // table of the indexed rows
     const char* name;
-    const char* through;      // the row up to which the table has all
+    const char* through;      // row up to which the table has all entries
     const char* set_through;  // ?
-    const char* rows_behind;  // ?: owner, place, row, over, of each behind it, in the rows' order
-    const char* put;          // sql::put_at_once: the entries of rows, unless gone or there
-    const char* row_at;       // ?, ?: the row of an owner's place
-    const char* erase;        // ?, ?: the entry of an owner's place
-    const char* turn;         // over: ?, of ?, ?; null: there is nothing that is over
-    // Conditions on its parts, each of which is in order by itself; an empty one: all of it is.
+    const char* rows_behind;  // of rows after ?, in order: owner, place, row, over
+    const char* put;          // sql::put_at_once rows: inserts missing entries of existing rows
+    const char* row_at;       // owner ?, place ?: the row
+    const char* erase;        // owner ?, place ?
+    const char* turn;         // over ?, owner ?, former over ?, place ?; null: rows never close
+    // Conditions for the table's parts, each of which is in order by itself; an empty one: the
+    // whole table is in order.
     std::vector<std::string_view> parts;
 };
 extern const bulk_table task_numbers;
 extern const bulk_table version_places;
-// Of a table that has one.
+// Requires: the table has a bulk index.
 const bulk_table& bulk_table_of(const table_info& table);
 
-// Which entries a walk goes to, and in what order.
+// Direction of a walk, and whether it visits open rows only.
 struct index_walk {
     bool descending = false;
     bool open_only = false;
 };
 
-// Entries in memory. Thread safe.
+// Buffered entries. Thread safe.
 class entry_buffer {
   public:
     static constexpr std::int64_t is_open = std::numeric_limits<std::int64_t>::max();
 
-    // Requires: it is not there. `over_since`: a commit, or is_open. True: another row has its
-    // place, too.
+    // `over_since`: the commit that closes the row, or is_open. Returns whether another row has the
+    // same place. Requires: the entry does not exist.
     bool add(const index_entry& e, std::int64_t over_since);
     void remove(const index_entry& e) noexcept;
-    // False: it is not there.
+    // Returns false if the entry does not exist.
     bool turn(const index_entry& e, std::int64_t over_since) noexcept;
     std::size_t size() const;
-    // The same owner's first behind `last`; descending: its last before it. Of open ones only:
-    // those that were not over with `commits`.
+    // Returns the same owner's first entry behind `last`; descending: its last entry before it.
+    // With open_only: of rows that `commits` commits had not closed.
     std::optional<index_entry> next(const index_entry& last, index_walk walk = {},
                                     std::int64_t commits = 0) const;
-    // Whoever's behind `last`, in order: as many as there are and `some` takes.
+    // Returns entries of all owners behind `last`, in order, as many as `some` holds.
     std::span<index_entry> behind(const index_entry& last, std::span<index_entry> some) const;
 
   private:
@@ -127,9 +127,9 @@ class entry_buffer {
             return std::pair(a.place, a.row) <=> std::pair(b.place, b.row);
         }
     };
-    // In order, never empty. An owner's places grow: nearly each is put in at the end. (A set of
-    // all entries took a tenth of the writer's time, in misses of the cache.) Where a device brings
-    // numbers in another order, one is a move of a megabyte at most (buffered_entries_max).
+    // In order, never empty. An owner's places grow, so nearly every insertion is at the end. (A
+    // set of all entries took a tenth of the writer's time in cache misses.) If a device's numbers
+    // come in another order, an insertion moves at most a megabyte (buffered_entries_max).
     using places = std::vector<place_and_row>;
 
     mutable std::mutex mutex_;
@@ -137,38 +137,39 @@ class entry_buffer {
     std::size_t size_ = 0;
 };
 
-// Every entry of the rows behind `after`, and maybe some before it.
+// All entries of rows behind `after`, and possibly earlier ones.
 struct index_buffers {
-    std::int64_t after = std::numeric_limits<std::int64_t>::max();  // nothing is known
-    std::array<std::shared_ptr<const entry_buffer>, 2> some;        // or none
+    std::int64_t after = std::numeric_limits<std::int64_t>::max();  // none known
+    std::array<std::shared_ptr<const entry_buffer>, 2> some;        // may be null
 };
 
 class bulk_index {
   public:
-    // Both outlive it. `entries_max`: when `newest` is full.
+    // Both outlive this object. `entries_max`: size at which `newest` is full.
     bulk_index(connection& db, const bulk_table& table, std::size_t entries_max);
 
-    // Reads what is there, at start. Once; of no use if it throws.
+    // Reads the file at start, once. If it throws, the object is unusable.
     void load();
 
-    // Of a row that is new, or has had no entry before. One that is not behind what is merged goes
-    // straight into the table: an older one's, or one whose id was had again after a start.
+    // Adds the entry of a row that had none. Inserts it into the table if the row is not newer than
+    // the merged ones, such as a task that is numbered late.
     void add(const index_entry& e, bool over);
-    // Over, or open again.
+    // Marks a row closed, or open again.
     void turn(const index_entry& e, bool over);
-    // Of a row that is gone. One that waits is none without it.
+    // Removes a row's entry from the table. A buffered entry has no effect without its row.
     void erase(const index_place& at);
 
-    // Before COMMIT: goes on merging. `last_row`: the last one there is.
+    // Before COMMIT: continues merging. `last_row`: the last row that exists.
     void prepare_commit(std::int64_t last_row);
 
-    // The transaction's end, one of them.
+    // Each transaction ends with one of these.
     void committed() noexcept;
     void roll_back() noexcept;
 
     index_buffers view() const;
     std::int64_t through() const { return now_.through; }
-    // Whatever snapshot begins after the call has these. Any thread's.
+    // Returns the number of commits. Every snapshot that begins after the call has them. Any
+    // thread.
     std::int64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
 
     // ---- for tests ----
@@ -176,21 +177,22 @@ class bulk_index {
     std::size_t newest() const { return now_.newest->size(); }
 
   private:
-    // Two entries for each one added: a merge ends when half as many have come as it has.
+    // Entries merged per entry added: a merge of n entries ends after n/2 new ones.
     static constexpr std::size_t merged_per_add = 2;
-    // Fewer at once are not worth their pages.
+    // Fewer at once would not be worth the pages written.
     static constexpr std::size_t merged_at_once = 64;
 
     struct progress {
         std::shared_ptr<entry_buffer> newest;
-        std::shared_ptr<entry_buffer> merging;  // none: nothing is
-        index_entry merged{};                   // up to there
+        std::shared_ptr<entry_buffer> merging;  // null: no merge in progress
+        index_entry merged{};                   // last merged entry
         std::size_t owed = 0;                   // entries to be merged
         std::int64_t through = 0;
-        std::int64_t merging_through = 0;  // when `merging` is in the table
+        std::int64_t merging_through = 0;  // `through` after the merge
     };
 
-    // Into the table, unless they are there or their rows are gone; returns how many went in.
+    // Inserts entries into the table, unless they exist or their rows do not. Returns how many were
+    // inserted.
     int put(std::span<const index_entry> some);
     void merge();
     void merge(std::span<const index_entry> some);
@@ -205,20 +207,20 @@ class bulk_index {
     std::vector<index_entry> added_, turned_;  // in this transaction
     std::atomic<std::int64_t> commits_{0};
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards view_
     index_buffers view_;
 };
 
-// What a transaction sees of an index beside its table. Not thread safe.
+// A transaction's view of the buffered entries. Not thread safe.
 class index_view {
   public:
-    // Begins the snapshot of `db`, if nothing did. `writer`: of this process; none: it collects the
-    // entries from the rows. `commits`: the writer's, counted before the snapshot began.
+    // Begins the snapshot of `db` if it has not begun. `writer`: of this process; null: collects
+    // the entries from the rows. `commits`: the writer's, read before the snapshot began.
     index_view(connection& db, const bulk_table& table, const bulk_index* writer,
                std::int64_t commits);
 
-    // The same owner's next entry behind `last`, or descending before it, that is not in the table
-    // for sure. Its row is to be looked at; of open ones only, too.
+    // Returns the same owner's next entry behind `last`, or before it if descending, that may be
+    // missing in the table. Requires: the caller looks at its row, with open_only too.
     std::optional<index_entry> next(const index_entry& last, index_walk walk = {}) const;
 
   private:

@@ -8,7 +8,7 @@
 namespace callsign::sqlite {
 namespace {
 
-// A table's index in bulk of all rows, or of those that are not over; null: there is none.
+// Returns a table's bulk index of all rows, or of open ones; null: none.
 const index_info* in_bulk(const table_info& t, bool open_only) {
     const auto found = std::ranges::find_if(t.indexes, [&](const index_info& i) {
         return i.form == index_form::bulk && i.where.empty() != open_only;
@@ -30,7 +30,7 @@ std::int64_t primary_id_of(const table_info& t, const void* row) {
     return key_reader(*t.indexes.front().key_of(row)).integer();
 }
 
-// Entries that wait, in the order of a range.
+// Buffered entries, in the order of a range.
 class waiting_entries {
   public:
     waiting_entries(const index_view& entries, const row_range& range)
@@ -40,7 +40,7 @@ class waiting_entries {
         pass();
     }
 
-    // None: that was all.
+    // None: at the end.
     const std::optional<index_entry>& next() const { return next_; }
     void pass() {
         next_ = entries_.next(last_, walk_);
@@ -64,7 +64,7 @@ class waiting_entries {
     std::optional<index_entry> next_;
 };
 
-// Null: its row is not there, or says otherwise.
+// Returns null if the entry's row does not exist or differs from the entry.
 row_ptr row_of_entry(connection& db, const index_info& by, const index_entry& e, bool head) {
     auto row = fetch_row(db, by.table->indexes.front(), key_of_id(e.row), head);
     const auto key = row ? by.key_of(row.get()) : std::nullopt;
@@ -87,7 +87,7 @@ row_page scan_in_bulk(connection& db, const index_view& waiting, const row_range
     row_page in_table = scan_rows(db, range);
     waiting_entries others(waiting, range);
     row_page page;
-    std::size_t waited = 0;  // of rows that wait, in bytes
+    std::size_t waited = 0;  // bytes of buffered rows
     const auto is_full = [&] {
         return page.rows.size() == page_rows_max || std::ssize(page.rows) >= range.limit ||
                (waited >= page_bytes_max && !page.rows.empty());
@@ -107,7 +107,7 @@ row_page scan_in_bulk(connection& db, const index_view& waiting, const row_range
                        (range.descending ? others.next()->at > at : others.next()->at < at);
             };
             while (is_before() && !is_full()) take_other();
-            // It was merged since.
+            // Merged since: the table has it too.
             while (others.next() && others.next()->at == at) others.pass();
         }
         page.is_last = !is_full();

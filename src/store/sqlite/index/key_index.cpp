@@ -24,11 +24,11 @@ std::uint64_t key_hash(account_id account, std::string_view key) {
     return hash;
 }
 
-// A Bloom filter (B. H. Bloom, Space/Time Trade-offs in Hash Coding with Allowable Errors, 1970)
-// in blocks: each key sets bits of one 64-byte block, so a look-up costs one cache line. For m bits
-// and n keys the best number of bits to set is k = m/n ln 2, at 12 bits a key 8; six is as many as
-// one hash has places for, and nearly as good. (1 - exp(-k n/m))^k = 0.4 % of the keys that are not
-// there would pass if blocks were evenly filled; they are not, and it is about 1 %.
+// A blocked Bloom filter (B. H. Bloom, Space/Time Trade-offs in Hash Coding with Allowable Errors,
+// 1970): each key sets bits of one 64-byte block, so a look-up costs one cache line. For m bits and
+// n keys the best number of bits to set is k = m/n ln 2, 8 at 12 bits a key; six is as many as one
+// hash has places for, and nearly as good. (1 - exp(-k n/m))^k = 0.4 % of absent keys would pass if
+// blocks were evenly filled; they are not, and about 1 % pass.
 class key_index::filter {
   public:
     explicit filter(std::size_t keys) : blocks_(blocks_for(keys)) {}
@@ -61,7 +61,7 @@ class key_index::filter {
 
     template <class Visit>
     static bool for_bits(std::uint64_t hash, Visit visit) {
-        // Mixed again, because the block was chosen by the same bits.
+        // Mixed again, because the same bits chose the block.
         std::uint64_t mixed = hash * 0x9E3779B97F4A7C15ULL;
         for (int i = 0; i < 6; ++i, mixed >>= 9) {
             if (!visit((mixed >> 10) & 511)) return false;
@@ -90,10 +90,10 @@ class key_index::run {
     std::int64_t entries = 0;
     std::int64_t through = 0;
     std::vector<std::uint64_t> first_hashes;  // of each page
-    std::optional<filter> keys;               // none: beyond the bound on memory
+    std::optional<filter> keys;               // none: beyond the memory limit
 };
 
-// Reads a run's entries in order, a page at a time. A copy stands where the original stood.
+// Reads a run's entries in order, a page at a time. A copy continues at the same position.
 class key_index::reader {
   public:
     reader(key_index& index, std::shared_ptr<const run> r) : index_(&index), run_(std::move(r)) {
@@ -129,19 +129,19 @@ struct key_index::merge {
     std::int64_t oldest_slot = 0;
 };
 
-// What prepare_commit() may change, as it was.
+// State before prepare_commit(), as far as that may change it.
 struct key_index::before {
     struct length {
         std::size_t pages;
         std::int64_t entries;
     };
 
-    std::optional<recent_keys> recent;  // there if it was flushed
+    std::optional<recent_keys> recent;  // set if it was flushed
     std::vector<entry> recent_twins;
     bool merges_due;
     std::map<std::int64_t, std::shared_ptr<run>> runs;
     std::map<int, merge> merges;
-    std::vector<length> outputs;  // of the merges, in their order: runs are only ever appended to
+    std::vector<length> outputs;  // of the merges' outputs, in order; runs are append-only
     std::vector<std::int64_t> dead;
     std::int64_t next_run;
     std::int64_t through;
@@ -151,7 +151,7 @@ key_index::key_index(connection& db, key_index_options options) : db_(db), optio
 
 key_index::~key_index() = default;
 
-// ---- finding ----
+// ---- look-up ----
 
 void key_index::nominate(std::uint64_t hash, const std::function<bool(slot_id)>& visit) {
     if (const auto found = recent_.find(hash); found != recent_.end()) {
@@ -168,8 +168,8 @@ void key_index::nominate(std::uint64_t hash, const std::function<bool(slot_id)>&
 bool key_index::search(const run& r, std::uint64_t hash,
                        const std::function<bool(slot_id)>& visit) {
     if (r.keys && !r.keys->may_contain(hash)) return false;
-    // Equal hashes may go over a page's end: begin one page before the first that starts at or
-    // above.
+    // Equal hashes may span pages: start one page before the first that begins at or above the
+    // hash.
     const auto& first = r.first_hashes;
     auto page = std::lower_bound(first.begin(), first.end(), hash) - first.begin();
     if (page > 0) --page;
@@ -210,7 +210,7 @@ key_index::page key_index::entries_of(std::string_view bytes, std::int64_t page_
     return entries;
 }
 
-// ---- finding, for a reader ----
+// ---- look-up by a reader ----
 
 void key_index::nominate_in(connection& db, const key_index* writer, account_id account,
                             std::string_view key, const std::function<bool(slot_id)>& visit) {
@@ -228,9 +228,9 @@ void key_index::nominate_in(connection& db, const key_index* writer, account_id 
         }
     }
     const std::uint64_t hash = key_hash(account, key);
-    // Only now that the snapshot has begun: what it has was added before.
+    // Read after the snapshot has begun: memory then has every key of the snapshot.
     newest behind = writer ? writer->nominate_newest(hash) : newest{};
-    if (behind.through != through) {  // they became a run since the snapshot began: its rows say it
+    if (behind.through != through) {  // memory and snapshot differ: the snapshot's rows decide
         behind.nominated.clear();
         const std::string wanted(key);
         auto q = db.use(sql::slot_by_key_behind);
@@ -261,11 +261,12 @@ key_index::newest key_index::nominate_newest(std::uint64_t hash) const {
     return found;
 }
 
-// In a run whose first hashes and filter are not at hand: a page for each step of a binary search.
+// Searches a run without its first hashes and filter: reads a page for each step of a binary
+// search.
 bool key_index::search_in(connection& db, std::int64_t run_id, std::int64_t pages,
                           std::uint64_t hash, const std::function<bool(slot_id)>& visit) {
     const std::int64_t first = run_id << 32;
-    std::int64_t from = 0, to = pages;  // before `from` pages begin below the hash, from `to` not
+    std::int64_t from = 0, to = pages;  // pages before `from` begin below the hash, from `to` not
     while (from < to) {
         const std::int64_t middle = from + (to - from) / 2;
         if (read_page(db, first + middle).front().hash < hash) {
@@ -285,7 +286,7 @@ bool key_index::search_in(connection& db, std::int64_t run_id, std::int64_t page
     return false;
 }
 
-// ---- growing ----
+// ---- additions and merges ----
 
 void key_index::add(std::uint64_t hash, slot_id id) {
     added_.push_back({hash, id.value});
@@ -342,8 +343,8 @@ void key_index::roll_back() noexcept {
             m.output->entries = length->entries;
             ++length;
         }
-        // Filters given up for a run that is no more are not made again: that costs reads, no
-        // truth.
+        // Filters that were given up for a discarded run are not rebuilt: that costs reads, but no
+        // correctness.
         filter_bytes_ = 0;
         for (const auto& [id, r] : runs_) filter_bytes_ += r->filter_bytes();
         for (const auto& [level, m] : merges_) filter_bytes_ += m.output->filter_bytes();
@@ -380,13 +381,13 @@ void key_index::flush_recent() {
     take_into_use(std::move(written));
 }
 
-// A merge for each level that has `fan_in` runs and none under way.
+// Begins a merge for each level that has `fan_in` runs and no merge in progress.
 void key_index::begin_merges() {
     std::map<int, std::vector<std::shared_ptr<run>>> levels;
     for (const auto& [id, r] : runs_) levels[r->level].push_back(r);
     for (auto& [level, runs] : levels) {
         if (runs.size() < options_.fan_in || merges_.contains(level)) continue;
-        runs.resize(options_.fan_in);  // the oldest
+        runs.resize(options_.fan_in);  // keeps the oldest
         merge m;
         std::int64_t keys = 0, through = 0;
         for (const auto& r : runs) {
@@ -401,7 +402,7 @@ void key_index::begin_merges() {
     }
 }
 
-// True: it is finished.
+// Merges up to `budget` entries. Returns whether the merge is finished.
 bool key_index::go_on(merge& m, std::size_t budget) {
     for (; budget > 0; --budget) {
         reader* least = nullptr;
@@ -444,7 +445,7 @@ std::shared_ptr<key_index::run> key_index::begin_run(int level, std::size_t keys
     return r;
 }
 
-// Where there is no room for it, larger runs give theirs up: to go without costs a read for each
+// Larger runs give up their filters if memory is short: a missing filter costs one read per
 // look-up, whatever the run's size.
 void key_index::give_filter(run& r, std::size_t keys) {
     const std::size_t bytes = filter::bytes_for(keys);
@@ -521,7 +522,7 @@ void key_index::delete_pages() {
     dead_.pop_back();
 }
 
-// ---- at start ----
+// ---- start ----
 
 void key_index::load() {
     std::vector<std::shared_ptr<run>> found;
@@ -541,11 +542,11 @@ void key_index::load() {
                 through_ = std::max(through_, r->through);
                 found.push_back(std::move(r));
             } else {
-                dead_.push_back(r->id);  // written out, or a merge that a crash cut off
+                dead_.push_back(r->id);  // merged already, or output of an interrupted merge
             }
         }
     }
-    // The smallest first: where memory for filters runs out, it is the largest that go without.
+    // The smallest first: if filter memory is short, the largest runs have no filter.
     std::ranges::sort(found, {}, &run::entries);
     for (auto& r : found) {
         load_run(*r);

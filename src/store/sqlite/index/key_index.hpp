@@ -1,29 +1,27 @@
 #pragma once
-// From a client's idempotency key to its slot, without a B-tree in random order.
+// Index from a client's idempotency key to its slot, without a B-tree in random order.
 //
-// SQLite writes every page a commit touches to the WAL. An index keyed by clients' random keys
-// touches a page of its own for each creation, and the more the larger it grows. So this index is a
-// small log-structured merge tree of (64-bit hash, slot id) pairs, kept in the same file and the
-// same transactions as the slots:
+// SQLite writes every page that a commit touches to the WAL. An index keyed by clients' random keys
+// touches a page of its own for each creation, and the more the larger it grows. This index is
+// therefore a small log-structured merge tree of (64-bit hash, slot ID) pairs, kept in the same
+// file and the same transactions as the slots:
 //
-//   recent   the newest keys, in memory only; rebuilt at start from the slots themselves
-//   runs     sorted by hash, immutable, 250 entries a page; `recent` becomes a run when it is full,
-//   and
-//            `fan_in` runs of a level become one of the next, a few entries in every transaction,
-//            so that no request waits for a merge
-//   filters  in memory, one a run: they say "not here" for all but about 1 % of the keys that
-//   aren't there;
-//            their memory is bounded, and where it runs out the largest runs are read instead
+//   recent   the newest keys, in memory only; rebuilt at start from the slots
+//   runs     sorted by hash, immutable, 250 entries a page; `recent` becomes a run when full, and
+//            `fan_in` runs of a level become one of the next, a few entries in every
+//            transaction, so that no request waits for a merge
+//   filters  in memory, one per run: exclude all but about 1 % of absent keys; their memory is
+//            limited, and the largest runs are read instead when it runs out
 //
-// Answers are exact: a hash only nominates slots, and the caller compares the slot's row. An entry
-// may outlive its slot (the reaper forgets slots, not entries); merges drop those below `oldest
-// slot`. A page that is not as it was written is a store_failure: to miss a key is to make its task
-// twice.
+// Results are exact: a hash only nominates slots, and the caller compares the slot's row. An entry
+// may outlive its slot (the reaper removes slots, not entries); merges drop those below
+// `oldest_slot`. A page that differs from what was written is a store_failure: a missed key would
+// create its task twice.
 //
-// Threads: the writer's. All of it happens inside the caller's transaction, and ends with it:
-// committed(), or roll_back(), which puts back what the transaction touched and reads nothing, so
+// Threads: the writer's. All work happens inside the caller's transaction, which ends with
+// committed() or roll_back(); the latter restores what the transaction changed without reading, so
 // that it cannot fail. A reader, on any thread, finds the runs of its own snapshot in the file, and
-// asks memory for the newest keys alone: what those nominate may be ahead of the snapshot.
+// asks memory only for the newest keys, which may be newer than the snapshot.
 
 #include "connection.hpp"
 
@@ -44,16 +42,16 @@
 
 namespace callsign::sqlite {
 
-// The first 64 bits of SHA-256 over account and key: nobody can choose keys that collide. An order
-// of bytes of its own would buy nothing: files stay on machines of one endianness.
+// Returns the first 64 bits of SHA-256 over account and key: clients cannot choose keys that
+// collide. In native byte order, since a file stays on machines of one endianness.
 std::uint64_t key_hash(account_id account, std::string_view key);
 
 struct key_index_options {
     std::size_t recent_max = 16'384;
     std::size_t filter_bytes_max = 24u << 20;
     std::size_t fan_in = 4;
-    // Entries each level merges for each one added. A level's next merge is due when as many
-    // entries were added as its last one has to merge: 1 would just do, 2 leaves room.
+    // Entries that each level merges per entry added. A level's next merge is due when as many
+    // entries were added as its last one has to merge: 1 would suffice, 2 leaves room.
     std::size_t merged_per_add = 2;
     std::size_t pages_deleted_per_commit = 16;
 };
@@ -65,23 +63,23 @@ class key_index {
     key_index(const key_index&) = delete;
     key_index& operator=(const key_index&) = delete;
 
-    // Reads what is there, at start. Once; of no use if it throws.
+    // Reads the file at start, once. If it throws, the object is unusable.
     void load();
 
-    // Calls visit(slot_id) for each slot nominated, until it returns true.
+    // Calls visit(slot_id) for each nominated slot, until it returns true.
     void nominate(std::uint64_t hash, const std::function<bool(slot_id)>& visit);
 
-    // The same for a reader, in the snapshot of `db`. `writer`: of this process, if there is one.
+    // As nominate(), for a reader, in the snapshot of `db`. `writer`: of this process; null: none.
     static void nominate_in(connection& db, const key_index* writer, account_id account,
                             std::string_view key, const std::function<bool(slot_id)>& visit);
 
     // Requires: `id` is larger than any added before.
     void add(std::uint64_t hash, slot_id id);
 
-    // Before COMMIT: writes a full `recent` as a run, goes on merging, deletes what was merged.
+    // Before COMMIT: writes a full `recent` as a run, continues merges, deletes merged runs.
     void prepare_commit();
 
-    // The transaction's end, one of them.
+    // Each transaction ends with one of these.
     void committed() noexcept;
     void roll_back() noexcept;
 
@@ -92,7 +90,8 @@ class key_index {
     std::size_t dead() const { return dead_.size(); }
     std::int64_t through() const { return through_; }
     std::size_t filter_bytes() const { return filter_bytes_; }
-    // The entries of the largest run with a filter, and of the smallest without one (0: none).
+    // Returns the entries of the largest run with a filter and of the smallest without one (0:
+    // none).
     std::pair<std::int64_t, std::int64_t> filter_border() const;
 
   private:
@@ -102,7 +101,7 @@ class key_index {
         friend auto operator<=>(const entry&, const entry&) = default;
     };
     using page = std::vector<entry>;
-    // Who knows its own keys can try some until their hashes share a bucket, but not in this table.
+    // Keyed: a client that knows its keys could otherwise choose some that share a bucket.
     using recent_keys = boost::unordered_flat_map<std::uint64_t, std::int64_t, keyed_hash>;
     class filter;
     class run;
@@ -111,9 +110,10 @@ class key_index {
     struct before;
     enum class run_state { writing = 1, in_use = 2, dead = 3 };
 
-    static constexpr std::size_t page_entries = 250;  // 4,000 bytes: a row fills a page of its own
+    static constexpr std::size_t page_entries = 250;  // 4,000 bytes: one row fills a page
 
-    // Of the slots behind `through`, whatever snapshot has them. Any thread. -1: memory knows none.
+    // Nominated slots behind `through`, which a snapshot may not have. `through` -1: memory is not
+    // loaded. Any thread.
     struct newest {
         std::int64_t through = -1;
         std::vector<slot_id> nominated{};
@@ -147,22 +147,22 @@ class key_index {
     connection& db_;
     key_index_options options_;
 
-    // The writer alone changes these, under the lock.
+    // Guards recent_ to is_loaded_. Only the writer changes them.
     mutable std::mutex mutex_;
     recent_keys recent_;
     std::vector<entry> recent_twins_;  // equal hashes of different keys: practically never
     std::int64_t through_ = 0;         // the last slot whose entry is in a run
-    bool is_loaded_ = false;           // damage met by load() leaves `recent_` without some
+    bool is_loaded_ = false;           // false if load() met corruption: `recent_` is incomplete
     std::vector<entry> added_;         // in this transaction
     bool merges_due_ = false;          // a level may have enough runs
 
     std::map<std::int64_t, std::shared_ptr<run>> runs_;  // in use, by id
-    std::map<int, merge> merges_;                        // at most one a level
+    std::map<int, merge> merges_;                        // at most one per level
     std::vector<std::int64_t> dead_;                     // runs whose pages are yet to be deleted
     std::int64_t next_run_ = 1;
     std::size_t filter_bytes_ = 0;
 
-    std::unique_ptr<before> before_;  // there from prepare_commit() to the transaction's end
+    std::unique_ptr<before> before_;  // set from prepare_commit() to the transaction's end
 };
 
 }  // namespace callsign::sqlite

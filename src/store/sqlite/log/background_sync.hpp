@@ -1,9 +1,8 @@
 #pragma once
-// Writes a file's dirty pages to the disk on a thread of its own, so that whoever must wait for it
-// to be durable later waits for little. A failure is kept by the file (sync_failure()). One that
-// was begun is made before the destructor returns.
+// Syncs a file on its own thread, so that a later sync by another thread takes little time. The
+// file keeps a failure (sync_failure()). The destructor waits for a sync that was begun.
 //
-// begin() and await_end() are one thread's, the writer's.
+// begin() and await_end() are called on one thread, the writer's.
 
 #include <condition_variable>
 #include <mutex>
@@ -14,7 +13,7 @@ namespace callsign::sqlite {
 
 class background_sync {
   public:
-    // `file` outlives it, and nobody else syncs it while one is under way.
+    // `file` outlives this object; nothing else syncs it while a sync is in progress.
     explicit background_sync(sqlite3_file& file) : file_(file), thread_([this] { run(); }) {}
     ~background_sync() {
         {
@@ -27,7 +26,7 @@ class background_sync {
     background_sync(const background_sync&) = delete;
     background_sync& operator=(const background_sync&) = delete;
 
-    // Nothing is done if one is under way still.
+    // No effect while a sync is in progress.
     void begin() {
         {
             const std::scoped_lock lock(mutex_);
@@ -37,7 +36,7 @@ class background_sync {
         changed_.notify_all();
     }
 
-    // Waits for the one that is under way.
+    // Waits for a sync in progress.
     void await_end() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !is_wanted_; });

@@ -1,5 +1,3 @@
-// When the log is moved, and what happens if it cannot be.
-
 #include "log/checkpointer.hpp"
 
 #include "disk_reserve.hpp"
@@ -16,9 +14,9 @@ namespace {
 
 using kind = store_failure::kind;
 
-// Makes the file of the WAL's shared memory as large as the log may need it. Else it would grow in
-// the middle of a commit, after its frames were synced: on a full disk nobody could say then
-// whether it took. SQLite's code.
+// Grows the WAL's shared memory to the size that the WAL may need. Otherwise it would grow during a
+// commit, after the frames were synced: on a full disk the commit's outcome would be unknown.
+// Returns SQLite's code.
 int map_shared_memory(connection& db, std::int64_t pages) {
     constexpr int region_bytes = 32'768;
     constexpr std::int64_t region_pages = 4'096;
@@ -60,7 +58,7 @@ void checkpointer::make_room() {
 void checkpointer::maintain(bool idle) {
     const bool due = wal_pages_ >= options_.wal_pages_max / (idle ? 8 : 1);
     const bool turn_came = held_ && readers_.nobody_reads();
-    // An empty log has nothing to move, whatever it held until it begins anew.
+    // An empty WAL has nothing to move, whatever pages_to_move() counts until the WAL restarts.
     if ((due && wal_pages_ >= std::max<std::int64_t>(1, next_checkpoint_)) || turn_came ||
         is_clearing_turn()) {
         checkpoint();
@@ -69,7 +67,7 @@ void checkpointer::maintain(bool idle) {
     }
 }
 
-// Readers that are slow to end are not asked for at each batch.
+// Limits the attempts to one per `full_retry`, because readers may be slow to end.
 bool checkpointer::is_clearing_turn() {
     if (!clearing_due_) return false;
     const auto now = std::chrono::steady_clock::now();
@@ -82,7 +80,7 @@ bool checkpointer::finish() {
     sync_.reset();
     try {
         remove_pin();
-    } catch (const store_failure&) {  // then less is moved
+    } catch (const store_failure&) {  // fewer pages are moved then
     }
     if (!is_database_lost()) move_pages(SQLITE_CHECKPOINT_PASSIVE);
     return !has_failed_sync(db_);
@@ -99,8 +97,7 @@ void checkpointer::grow_shared_memory() {
     shared_memory_grown_ = true;
 }
 
-// Moves what it can from the log to the database, and lets the log begin anew, or cuts it off, if
-// nobody reads from it.
+// Checkpoints as far as possible. Restarts the WAL, or truncates it, if no reader uses it.
 void checkpointer::checkpoint() {
     remove_pin();
     sync_->await_end();
@@ -119,13 +116,13 @@ void checkpointer::checkpoint() {
     note_failure(code);
 }
 
-// What was written before the pin.
+// Moves what was written before the pin, then moves the pin.
 void checkpointer::move_part() {
     expect_synced();
     if (is_pinned()) {
         const int code = move_pages(SQLITE_CHECKPOINT_PASSIVE);
         if (code != SQLITE_OK && (code & 0xFF) != SQLITE_BUSY) {
-            forget_pages_to_move(db_);  // the next part tries again
+            forget_pages_to_move(db_);  // the next part retries
             return note_failure(code);
         }
         sync_->begin();
@@ -133,7 +130,7 @@ void checkpointer::move_part() {
     move_pin();
 }
 
-// To the log's end. Where it cannot stand there, nothing is moved until the log is at its length.
+// Moves the pin to the end of the WAL. While that fails, there are no partial checkpoints.
 void checkpointer::move_pin() {
     remove_pin();
     try {
@@ -153,7 +150,7 @@ bool checkpointer::is_pinned() {
     return !sqlite3_get_autocommit(pin_.database().getHandle());
 }
 
-// SQLite's extended code.
+// Returns SQLite's extended code.
 int checkpointer::move_pages(int mode) {
     auto* const db = db_.database().getHandle();
     sqlite3_busy_timeout(db, 0);
@@ -163,9 +160,8 @@ int checkpointer::move_pages(int mode) {
     return code;
 }
 
-// No failure of it leaves anything in doubt: all that was committed is in the log. But after a
-// failed sync nobody knows what the disk has of the database: a new start writes it again from the
-// log.
+// A failed checkpoint leaves no commit in doubt: all are in the WAL. But after a failed sync the
+// database's content on disk is unknown: a new start writes it again from the WAL.
 void checkpointer::note_failure(int extended_code) {
     checkpoint_failure_.emplace(meaning_of(extended_code),
                                 std::string("SQLite checkpoint: ") + sqlite3_errstr(extended_code));
@@ -177,8 +173,8 @@ void checkpointer::expect_synced() {
     if (is_database_lost()) note_failure(SQLITE_IOERR_FSYNC);
 }
 
-// Of readers in other processes (`callsign check` is one) nothing is known but that they are
-// there: to hold ours back would not help then.
+// Readers in other processes (such as `callsign check`) cannot be held back. If only those are
+// left, holding back this process's readers would not help.
 void checkpointer::hold_readers() {
     if (wal_pages_ < hold_readers_at() || readers_.nobody_reads()) return release_readers();
     held_ = true;
@@ -189,7 +185,8 @@ void checkpointer::release_readers() {
     if (std::exchange(held_, false)) readers_.release();
 }
 
-// The log is at its bound. Requests come faster than it is worth trying.
+// The WAL is at its limit. Attempts are limited, because requests arrive more often than one is
+// useful.
 void checkpointer::shorten_log() {
     const auto now = std::chrono::steady_clock::now();
     const bool turn_came = held_ && readers_.nobody_reads();
@@ -204,7 +201,7 @@ void checkpointer::shorten_log() {
 
 int checkpointer::note_wal(void* self, sqlite3*, const char*, int pages) {
     auto& log = *static_cast<checkpointer*>(self);
-    if (pages < log.wal_pages_) log.next_checkpoint_ = 0;  // it began anew
+    if (pages < log.wal_pages_) log.next_checkpoint_ = 0;  // the WAL restarted
     log.wal_pages_ = pages;
     return SQLITE_OK;
 }

@@ -1,14 +1,12 @@
 #pragma once
-// Keeps the log, SQLite's WAL, within its bound: it says when what is in the log is moved to the
-// database, holds readers back that keep the log from beginning anew, and refuses to write beyond
-// the bound. Of the writer's thread.
+// Keeps the WAL within its limit: schedules checkpoints, holds back readers that prevent the WAL
+// from restarting, and rejects writes beyond the limit. Writer's thread.
 //
-// Nobody's command goes on while pages are moved, so they are moved in parts: each time that
-// `moved_pages_max` pages were written, those that were written before them. A reader of its own,
-// the pin, stands where the next part ends; so a part never comes to the log's end, and SQLite
-// syncs the database only where all of the log was moved. A thread writes the moved pages to the
-// disk meanwhile. When the log is `wal_pages_max` long the rest is moved and synced, which is
-// little, and the log begins anew.
+// A checkpoint blocks the writer, so it is incremental: whenever `moved_pages_max` distinct pages
+// were written, a partial checkpoint moves those written before them, up to the position of a read
+// transaction of its own, the pin. It never reaches the end of the WAL, so SQLite does not sync the
+// database; a background thread syncs the moved pages. At `wal_pages_max` pages a full checkpoint,
+// small by then, restarts the WAL.
 
 #include "connection.hpp"
 #include "log/background_sync.hpp"
@@ -27,41 +25,42 @@ namespace callsign::sqlite {
 
 class checkpointer {
   public:
-    // `writer` is the connection that writes. Both outlive it, and `writer` writes nothing after
-    // it.
+    // `writer` is the connection that writes. Both outlive this object; `writer` writes nothing
+    // after its end.
     checkpointer(connection& writer, const std::filesystem::path& file, reader_pool& readers,
                  const sqlite_options& options);
     checkpointer(const checkpointer&) = delete;
     checkpointer& operator=(const checkpointer&) = delete;
 
-    // Before each write transaction. Throws store_failure if there is no room and none can be made.
+    // Called before each write transaction. Throws store_failure if the WAL is full and cannot be
+    // shortened.
     void make_room();
-    // Checkpoints if it is due, sooner if the writer is idle. Throws store_failure if nobody knows
-    // what the disk has of the database now.
+    // Checkpoints if one is due, earlier if the writer is idle. Throws store_failure after a failed
+    // sync of the database, or if a checkpoint meets corruption.
     void maintain(bool idle);
-    // What the log holds of earlier pages is to go: from the next maintain() on the file is cut off
-    // as soon as no reader needs it. So it is after a start, whose log an earlier process wrote.
+    // Removes earlier contents of pages from the WAL: maintain() truncates it once no reader needs
+    // it. Also due after a start, because an earlier process wrote the WAL.
     void clear() {
         clearing_due_ = true;
         clear_again_at_ = {};
     }
-    // Moves all to the database, so that the connection that writes has nothing to move when it is
-    // closed. Nothing is done after it. False: a sync of the database or of the log has failed.
+    // Moves everything to the database, so that closing the writer's connection has nothing to
+    // move. The last call. Returns false if a sync of the database or of the WAL has failed.
     bool finish();
 
-    // Whether a sync of the database has failed: nobody knows what the disk has of it, and the log
-    // must stay. Any thread.
+    // Returns whether a sync of the database has failed: its content on disk is unknown, and the
+    // WAL must be kept. Any thread.
     bool is_database_lost() const { return database_failure_ != 0; }
 
   private:
     static constexpr std::int64_t wal_frame_bytes = 4'096 + 24;
-    // Of the largest command there is, a snapshot of 100 MiB over another one, which is
-    // overwritten, and a little.
+    // Pages of the largest command, a snapshot of 100 MiB that overwrites another one, and a
+    // margin.
     static constexpr std::int64_t batch_pages_max = 56'000;
 
-    // Readers keep the log from beginning anew, and it grows. From here on new ones wait a moment,
+    // Length from which new readers wait a short time: readers prevent the WAL from restarting.
     std::int64_t hold_readers_at() const { return options_.wal_pages_max * 3 / 2; }
-    // and from here on nothing is written until it has: with one batch, this is its length.
+    // Length from which nothing is written until the WAL restarts. One batch may exceed it.
     std::int64_t log_bound() const { return options_.wal_pages_max * 2; }
 
     void grow_shared_memory();
@@ -87,8 +86,8 @@ class checkpointer {
     std::optional<background_sync> sync_;  // until finish()
     bool shared_memory_grown_ = false;
     std::int64_t wal_pages_ = 0;
-    std::int64_t next_checkpoint_ = 0;  // not before it has so many pages
-    bool held_ = false;                 // the readers
+    std::int64_t next_checkpoint_ = 0;  // length of the WAL
+    bool held_ = false;                 // readers are held back
     bool clearing_due_;
     std::chrono::steady_clock::time_point clear_again_at_{};
     std::optional<store_failure> checkpoint_failure_;

@@ -1,13 +1,13 @@
 #pragma once
-// Gathers what SQLite writes to a WAL. It writes each frame in two calls, the header and the page;
-// a commit of eight pages would be sixteen system calls. Here they become one, at the sync that
-// makes the commit durable.
+// Buffers SQLite's writes to a WAL. SQLite writes each frame in two calls, header and page: sixteen
+// system calls for a commit of eight pages. The buffer writes them at once, at the sync that makes
+// the commit durable.
 //
-// Nobody misses the bytes before: other connections read a frame only when the WAL index says that
-// it is there, which a commit says after its sync (`synchronous` is FULL wherever this program
-// writes), and what this connection reads it writes first. A failure comes out of the call that
-// writes: of SQLITE_FULL nothing took, as ever, because a commit's last frame is the last to be
-// written.
+// No reader misses the buffered bytes: other connections read a frame only once the WAL index lists
+// it, which a commit does after its sync (`synchronous` is FULL wherever this program writes), and
+// this connection writes the buffer before it reads. A failure is returned by the call that writes.
+// After SQLITE_FULL nothing is committed, as without a buffer: a commit's last frame is written
+// last.
 //
 // Not thread safe: for the connection that writes.
 
@@ -36,7 +36,7 @@ class log_buffer {
         return SQLITE_OK;
     }
 
-    // What could not be written is forgotten: SQLite goes back to where its log was good.
+    // Discards what could not be written: SQLite returns to the last valid end of its WAL.
     int flush(sqlite3_file* file) {
         if (unwritten_.empty()) return SQLITE_OK;
         const int code = file->pMethods->xWrite(file, unwritten_.data(),
@@ -46,11 +46,12 @@ class log_buffer {
     }
 
   private:
-    // 31 frames. SQLite's own file system takes up to 0x1ffff bytes at once, and a write of one
+    // 31 frames. SQLite's file system writes up to 0x1ffff bytes at once, and takes a write of one
     // more for a full disk (seekAndWriteFd() in os_unix.c).
     static constexpr std::size_t bytes_max = std::size_t{127} << 10;
 
-    // At the first write: connections that read open the log too. False: there is no memory.
+    // Called at the first write, because connections that read open the WAL too. Returns false if
+    // there is no memory.
     bool make_room() noexcept {
         try {
             unwritten_.reserve(bytes_max);
@@ -61,7 +62,7 @@ class log_buffer {
     }
 
     std::vector<char> unwritten_;
-    sqlite3_int64 offset_ = 0;  // of its first byte
+    sqlite3_int64 offset_ = 0;  // of the first buffered byte
 };
 
 }  // namespace callsign::sqlite

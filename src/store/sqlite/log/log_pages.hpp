@@ -1,9 +1,8 @@
 #pragma once
-// How many different pages of the database a WAL holds. A page that was written ten times is ten
-// frames of the log, and a checkpoint moves it once: this is what a checkpoint costs, the log's
-// length is not.
+// Counts the distinct database pages in a WAL. A page written ten times is ten frames, but a
+// checkpoint moves it once: this count, not the WAL's length, is a checkpoint's cost.
 //
-// Not thread safe: for the connection that writes. Frames that were there before it opened are not
+// Not thread safe: for the connection that writes. Frames older than that connection are not
 // counted.
 
 #include <boost/endian/conversion.hpp>
@@ -19,8 +18,8 @@ inline constexpr std::int64_t frame_header_bytes = 24;
 
 class log_pages {
   public:
-    // To be told of each write. SQLite writes the log's header when it begins anew, and for each
-    // frame a header, which begins with the page's number, and then the page.
+    // Called for each write. SQLite writes the WAL's header when the WAL restarts, and for each
+    // frame a header, which begins with the page number, and then the page.
     void wrote(const void* bytes, int size, std::int64_t offset) noexcept {
         if (offset == 0) {
             forget();
@@ -42,11 +41,11 @@ class log_pages {
             if (in_log_[page]) return;
             in_log_[page] = true;
         } catch (const std::bad_alloc&) {
-            // Counted again, then: checkpoints come sooner.
+            // Counts the page again: checkpoints come sooner.
         }
         ++count_;
     }
-    std::vector<bool> in_log_;  // by page, a bit each
+    std::vector<bool> in_log_;  // by page number
     std::int64_t count_ = 0;
 };
 

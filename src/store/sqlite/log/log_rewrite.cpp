@@ -20,18 +20,18 @@
 namespace callsign::sqlite {
 namespace {
 
-constexpr std::uint32_t magic = 0x377F0682;  // or one more, by the order of the sums' bytes
+constexpr std::uint32_t magic = 0x377F0682;  // or one more, by the checksums' byte order
 constexpr std::size_t salt_bytes = 8;
-constexpr std::size_t salt_at = 16;       // in the log's header
-constexpr std::size_t frame_salt_at = 8;  // in a frame's
-// SQLite's file system writes no more at once.
+constexpr std::size_t salt_at = 16;       // in the WAL's header
+constexpr std::size_t frame_salt_at = 8;  // in a frame's header
+// SQLite's file system writes at most this many bytes at once.
 constexpr std::int64_t write_bytes_max = (128 << 10) - 1;
 
 std::uint32_t number_at(const char* bytes) {
     return boost::endian::load_big_u32(reinterpret_cast<const unsigned char*>(bytes));
 }
 
-// A file as SQLite has it, without what page_sums makes of it.
+// A file as SQLite's default file system opens it, without page checksums.
 class raw_file {
   public:
     raw_file(const std::filesystem::path& path, int kind)
@@ -85,7 +85,7 @@ class raw_file {
     std::vector<char> memory_;
 };
 
-// The pages that the frames of the log's present salt name.
+// Rewrites the frames that have the WAL's current salt. Returns the pages that they name.
 std::set<std::uint32_t> rewrite_frames(raw_file& log, std::span<const char> header,
                                        std::int64_t frame_bytes) {
     std::set<std::uint32_t> pages;
@@ -116,7 +116,7 @@ void rewrite_pages(raw_file& database, const std::set<std::uint32_t>& pages,
     std::vector<char> page(static_cast<std::size_t>(page_bytes));
     for (const std::uint32_t number : pages) {
         const std::int64_t at = (std::int64_t{number} - 1) * page_bytes;
-        if (number == 0 || at + page_bytes > end) continue;  // not moved yet
+        if (number == 0 || at + page_bytes > end) continue;  // not checkpointed yet
         database.read(page, at);
         database.write(page, at);
     }
@@ -129,7 +129,7 @@ void rewrite_log(const std::filesystem::path& file) {
     std::error_code none;
     const auto log_bytes = std::filesystem::file_size(log_path, none);
     if (none || log_bytes < static_cast<std::uintmax_t>(log_header_bytes)) return;
-    if (!std::filesystem::exists(file, none)) return;  // SQLite removes a log without a database
+    if (!std::filesystem::exists(file, none)) return;  // SQLite removes a WAL without a database
 
     raw_file database(file, SQLITE_OPEN_MAIN_DB);
     raw_file log(log_path, SQLITE_OPEN_WAL);
@@ -138,8 +138,8 @@ void rewrite_log(const std::filesystem::path& file) {
     const std::uint32_t page_bytes = number_at(&header[8]);
     const bool is_log = (number_at(header.data()) & ~1U) == magic && page_bytes >= 512 &&
                         page_bytes <= 65536 && (page_bytes & (page_bytes - 1)) == 0;
-    if (!is_log) return;  // SQLite takes none of it either
-    // Before the frames: over another header they would be those of an earlier log.
+    if (!is_log) return;  // SQLite ignores it too
+    // The header first: after another header the frames would be those of an earlier WAL.
     log.write(header, 0);
     log.sync();
     const auto pages = rewrite_frames(log, header, frame_header_bytes + page_bytes);

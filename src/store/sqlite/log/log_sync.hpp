@@ -1,15 +1,14 @@
 #pragma once
-// When the log is made durable. SQLite syncs it in each COMMIT, and the writer would stand still
-// for as long; here a commit's sync may be put off, and another thread makes up for it while the
-// writer goes on with the next transaction.
+// Makes the WAL durable. SQLite syncs it in each COMMIT, which would block the writer; a commit's
+// sync can be deferred instead, and another thread makes it up while the writer continues with the
+// next transaction.
 //
-// A log is good up to the first frame that is not as it was written (WAL file format,
-// sqlite.org/fileformat2.html, section 4.4), so of commits that no sync has followed yet a power
-// cut leaves some first ones, whole. What is never put off is the sync behind the log's header: a
-// frame that reached the disk before it would follow the header of another log
-// (sqlite.org/src/info/ff5be73dee).
+// A WAL is valid up to the first frame that differs from what was written (WAL file format,
+// sqlite.org/fileformat2.html, section 4.4): of the commits without a sync, a power cut leaves the
+// first ones, each whole. The sync after the WAL's header is never deferred: a frame that reached
+// the disk before it would follow another WAL's header (sqlite.org/src/info/ff5be73dee).
 //
-// Once a sync has failed, none is believed any more: the kernel tells of lost pages once.
+// After a failed sync no later one is trusted: the kernel reports lost pages once.
 
 #include <atomic>
 #include <cstdint>
@@ -20,21 +19,22 @@ namespace callsign::sqlite {
 
 class log_sync {
   public:
-    // The log's file; null: it is closed. Any thread.
+    // The WAL's file; null: closed. Any thread.
     void belongs_to(sqlite3_file* file) {
         const std::scoped_lock lock(mutex_);
         file_ = file;
     }
 
-    // ---- of the connection that writes ----
+    // ---- for the connection that writes ----
 
-    // A sync that SQLite asks for is put off until make_up(), or made at once.
+    // Whether syncs that SQLite requests are deferred until make_up().
     void put_off(bool yes) { put_off_ = yes; }
-    // Before each write.
+    // Called before each write.
     void note_write(sqlite3_int64 offset) {
         if (offset == 0) header_is_new_ = true;
     }
-    // SQLite asks. Its code. What is put off waits for no sync under way.
+    // SQLite requests a sync. Returns SQLite's code. A deferred one does not wait for a sync in
+    // progress.
     int asked(int flags) {
         flags_ = flags;
         is_owed_ = true;
@@ -46,11 +46,11 @@ class log_sync {
 
     // ---- any thread ----
 
-    // Makes durable what was written before. SQLite's code. Nothing is done if nothing is owed.
+    // Syncs what was written before the call, if a sync is owed. Returns SQLite's code.
     int make_up() {
         const std::scoped_lock lock(mutex_);
         if (failure_ != SQLITE_OK || !is_owed_) return failure_;
-        is_owed_ = false;  // what is written from here on owes another
+        is_owed_ = false;  // later writes owe another sync
         if (file_) failure_ = file_->pMethods->xSync(file_, flags_);
         return failure_;
     }
@@ -60,14 +60,14 @@ class log_sync {
     }
 
   private:
-    std::mutex mutex_;  // held while a sync goes on
+    std::mutex mutex_;  // held during a sync
     sqlite3_file* file_ = nullptr;
     int failure_ = SQLITE_OK;
     std::atomic<int> flags_{SQLITE_SYNC_NORMAL};
-    // A process that was killed may have left in the log what the disk has not.
+    // A process that was killed may have left frames in the WAL that are not on the disk.
     std::atomic<bool> is_owed_{true};
 
-    // Of the connection that writes.
+    // For the connection that writes.
     bool put_off_ = false;
     bool header_is_new_ = true;
 };

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int sum_bytes = 8;
 constexpr int header_bytes = 100;
-// Of the header: how many bytes at each page's end are not SQLite's, and whose file it is. Either
-// says that there are sums, so that damage to one of them does not hide the rest.
+// Fields of the header: bytes reserved at each page's end, and the application ID. Either one shows
+// that there are checksums, so that corruption of one does not hide other corruption.
 constexpr int reserved_at = 20;
 constexpr int application_at = 68;
 constexpr char application[] = {'C', 'S', 'G', 'N'};
@@ -40,7 +40,8 @@ bool says_sums(const char* header) {
 
 }  // namespace
 
-// Fletcher's, over words of 32 bits; the page's number is in it, so that it fits no other place.
+// Fletcher's checksum over 32-bit words. It includes the page number, so that it fits no other
+// place.
 std::uint64_t page_sum(const char* bytes, std::int64_t offset) {
     auto low = static_cast<std::uint32_t>(offset / page_bytes + 1);
     std::uint32_t high = 0x9E3779B9;
@@ -55,10 +56,11 @@ std::uint64_t page_sum(const char* bytes, std::int64_t offset) {
 
 namespace {
 
-// Where SQLite moves rows to another page, it leaves them in the gap of the page that they were on,
-// between its directory and its cells, though secure_delete is on. A B-tree's page begins with its
-// type, an overflow page or one of the list of free pages with the number of another page of the
-// file. What a free page holds is nobody's.
+// Clears the gap between a B-tree page's directory and its cells: SQLite leaves rows there that it
+// moved to another page, although secure_delete is on. A B-tree page begins with its type; an
+// overflow page or a page of the freelist begins with the number of another page, which can look
+// like a type only in a file with that many pages: the gap is not cleared then. The content of a
+// free page does not matter.
 void clear_gap(page& bytes, std::int64_t pages_in_file) {
     constexpr std::array<unsigned char, 4> interior_and_leaf_types{2, 5, 10, 13};
     const auto* const header = reinterpret_cast<const unsigned char*>(bytes.data());
@@ -79,19 +81,19 @@ struct wal {
     std::shared_ptr<log_sync> sync = std::make_shared<log_sync>();
 };
 
-// What SQLite holds; the file of the default file system is behind it.
+// The file that SQLite holds. Wraps a file of the default file system.
 struct summed_file {
     sqlite3_file base;
     sqlite3_file* real;
     bool is_database;
-    bool summed;               // as far as its header has been seen
-    std::int64_t pages;        // no fewer than there are, of a database
+    bool summed;               // as far as the header was read
+    std::int64_t pages;        // of a database; at least its pages
     std::unique_ptr<wal> log;  // of a WAL
     std::atomic<int> sync_failure{SQLITE_OK};
-    std::set<sqlite3_int64> unread;  // offsets of pages with another sum, some first ones
+    std::set<sqlite3_int64> unread;  // offsets of pages with a wrong checksum
 };
 
-// Of more nobody need know: whoever goes on meets them.
+// Limit of `unread`. Later reads find the other corrupt pages.
 constexpr std::size_t unread_max = 64;
 
 summed_file& of(sqlite3_file* f) {
@@ -106,8 +108,8 @@ sqlite3_int64 page_of(sqlite3_int64 offset) {
     return offset - offset % page_bytes;
 }
 
-// Since 3.45 SQLite copies what it needs of an overflow page past its cache. Of the first page it
-// asks for less where it does not know yet whether there is one.
+// SQLite 3.45 and later copies parts of overflow pages past its cache. Short reads of the first
+// page are something else: SQLite does not know yet whether that page exists.
 bool is_part(const summed_file& f, int size, sqlite3_int64 offset) {
     return f.summed && f.is_database && size < page_bytes && offset >= page_bytes &&
            page_of(offset) == page_of(offset + size - 1);
@@ -143,9 +145,9 @@ int read_through(summed_file& self, void* to, int size, sqlite3_int64 offset) {
     if (const int code = flush(self); code != SQLITE_OK) return code;
     const int code = self.real->pMethods->xRead(self.real, to, size, offset);
     const auto* bytes = static_cast<const char*>(to);
-    // EIO, which SQLite would take for damage. Another read may succeed.
+    // EIO, which SQLite would take for corruption. Another read may succeed.
     if (code == SQLITE_IOERR_CORRUPTFS) return SQLITE_IOERR_READ;
-    // SQLite takes what is missing for zeros. But pages that it asks for were written, whole.
+    // SQLite reads missing bytes as zeros, but pages that it reads were written, and whole.
     if (code == SQLITE_IOERR_SHORT_READ && size == page_bytes) {
         const bool is_another = self.is_database && offset == 0 && !is_header(bytes);
         return is_another ? SQLITE_NOTADB : SQLITE_IOERR_DATA;
@@ -162,7 +164,7 @@ void note_unread(summed_file& self, sqlite3_int64 offset) noexcept {
     try {
         if (self.unread.size() < unread_max) self.unread.insert(offset);
     } catch (const std::bad_alloc&) {
-        // It will be met again.
+        // A later read finds the page again.
     }
 }
 
@@ -189,7 +191,7 @@ int write(sqlite3_file* f, const void* from, int size, sqlite3_int64 offset) {
     note_size(self, offset + size);
     page with_sum;
     std::memcpy(with_sum.data(), bytes, page_bytes - sum_bytes);
-    if (offset > 0) clear_gap(with_sum, self.pages);  // the first begins with the file's header
+    if (offset > 0) clear_gap(with_sum, self.pages);  // page 1 begins with the file's header
     const std::uint64_t sum = page_sum(with_sum.data(), offset);
     std::memcpy(with_sum.data() + page_bytes - sum_bytes, &sum, sizeof sum);
     return self.real->pMethods->xWrite(self.real, with_sum.data(), size, offset);
@@ -207,7 +209,7 @@ int sync(sqlite3_file* f, int flags) {
     return code;
 }
 
-// Passes a call on to the file behind, which has all that was written then.
+// Forwards a call to the wrapped file, after writing the buffered frames.
 template <auto method, class... Args>
 int pass(sqlite3_file* f, Args... args) {
     summed_file& self = of(f);
@@ -221,7 +223,7 @@ int file_size(sqlite3_file* f, sqlite3_int64* bytes) {
     return code;
 }
 
-// Before it writes, SQLite says how large the file will be.
+// SQLite announces the file's size before it writes.
 int file_control(sqlite3_file* f, int operation, void* argument) {
     if (operation == SQLITE_FCNTL_SIZE_HINT) {
         note_size(of(f), *static_cast<const sqlite3_int64*>(argument));
@@ -249,7 +251,7 @@ constexpr sqlite3_io_methods make_methods() {
     m.xShmLock = &pass<&methods::xShmLock, int, int, int>;
     m.xShmBarrier = [](sqlite3_file* f) { of(f).real->pMethods->xShmBarrier(of(f).real); };
     m.xShmUnmap = &pass<&methods::xShmUnmap, int>;
-    // No memory maps: what is read through them passes by here.
+    // No memory maps: reads through them would bypass the checksums.
     m.xFetch = [](sqlite3_file*, sqlite3_int64, int, void** out) {
         *out = nullptr;
         return SQLITE_OK;
@@ -260,12 +262,12 @@ constexpr sqlite3_io_methods make_methods() {
 
 const sqlite3_io_methods file_methods = make_methods();
 
-// Looked for at each call: tests put failing ones in its place.
+// Looked up at each call: tests replace it by one that fails.
 sqlite3_vfs* real_vfs() {
     return sqlite3_vfs_find(nullptr);
 }
 
-// Without memory for it the log is a file like others: each sync is made when it is asked for.
+// Without memory the WAL is a file like others: each sync is made when SQLite requests it.
 void open_log(summed_file& self) {
     try {
         self.log = std::make_unique<wal>();
@@ -357,7 +359,7 @@ void mark_summed(connection& db) {
 
 namespace {
 
-// Null: it has none yet.
+// Returns null if there is none yet.
 wal* log_of(connection& db) {
     sqlite3_file* log = nullptr;
     sqlite3_file_control(db.database().getHandle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);

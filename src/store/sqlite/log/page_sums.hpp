@@ -1,15 +1,15 @@
 #pragma once
-// A file system between SQLite and the default one. It writes a sum at the end of every page of a
-// database, and looks at it whenever the page is read from the disk: a disk that gives back other
-// bytes than were written, or those of another page, is found out before anyone takes them for what
-// a task says. SQLite then has an I/O error (SQLITE_IOERR_DATA), which is store_failure's
-// `damaged`.
+// A file system between SQLite and the default one. It writes a checksum at the end of every
+// database page and verifies it whenever the page is read from the disk: other bytes than were
+// written, or those of another page, are detected before they are used. SQLite then has an I/O
+// error (SQLITE_IOERR_DATA), which is store_failure's `corrupt`.
 //
-// It also clears what SQLite leaves of deleted rows where no row is (secure_delete does the rest).
+// It also clears what SQLite leaves of deleted rows in gaps between rows (secure_delete does the
+// rest).
 //
-// Pages have room for sums in files that were made with it (make_room_for_sums); others are read
-// and written as they are. The log has sums of SQLite's own; of it the pages are counted, and a
-// commit's frames become one write (log_buffer.hpp).
+// Pages have space for checksums in files that were created with it (make_room_for_sums); others
+// are read and written unchanged. The WAL has checksums of SQLite's own; its pages are counted, and
+// a commit's frames become one write (log_buffer.hpp).
 
 #include "connection.hpp"
 
@@ -24,37 +24,37 @@ inline constexpr int page_bytes = 4096;
 
 class log_sync;
 
-// The name to open files with. Registers it, the first time.
+// Returns the name to open files with. Registers the file system at the first call.
 const char* summed_pages();
 
-// Before anything was written to the file; mark_summed() after it.
+// Called before anything is written to the file, then mark_summed().
 void make_room_for_sums(connection& db);
 void mark_summed(connection& db);
 bool has_sums(const std::filesystem::path& file);
 
-// What the last 8 of a page's 4,096 bytes are to be, at `offset` in the file.
+// Returns what the last 8 of a page's 4,096 bytes must be. `offset`: of the page in the file.
 std::uint64_t page_sum(const char* page, std::int64_t offset);
 
-// Whether each page of the database whose sum this connection found wrong reads well now. A page
-// that was written since does.
+// Returns whether all database pages whose checksum this connection found wrong can be read now. A
+// page that was written since can.
 bool reads_well(connection& db);
 
-// How many different pages this connection has written to the log since it began anew, or since
-// they were forgotten.
+// Returns how many distinct pages this connection has written to the WAL since it restarted or
+// since forget_pages_to_move().
 std::int64_t pages_to_move(connection& db);
 void forget_pages_to_move(connection& db);
 
-// The log that this connection has open; null: it has none yet.
+// Returns the WAL that this connection has open; null: none yet.
 std::shared_ptr<log_sync> log_sync_of(connection& db);
 
-// The connection's file; it lives as long.
+// Returns the connection's file, which lives as long as the connection.
 sqlite3_file& database_file(connection& db);
 
-// SQLite's code of the first sync of that file that failed, whoever asked for it; SQLITE_OK: none
-// has. Once one has, every later sync fails: the kernel reports lost pages once, and calls them
-// clean from then on. Any thread; it lives as long as the connection.
+// SQLite's code of the first sync of the database file that failed, by any connection;
+// SQLITE_OK: none. After that every later sync fails: the kernel reports lost pages once and then
+// marks them clean. Any thread; lives as long as the connection.
 const std::atomic<int>& sync_failure(connection& db);
-// Whether one of it or of the log that this connection has open has.
+// Returns whether a sync of that file, or of the WAL that this connection has open, has failed.
 bool has_failed_sync(connection& db);
 
 }  // namespace callsign::sqlite

@@ -11,8 +11,7 @@ namespace rows = ::callsign::rows::v1;
 
 namespace {
 
-// Most times are the server's own, whole milliseconds, and take up no more than before there were
-// finer ones.
+// Most times are the server's own, in whole milliseconds: the rest is 0 then and takes no space.
 void put_time(rows::Operation& row, precise_time at) {
     const auto ms = std::chrono::floor<milliseconds>(at);
     row.set_at(ms.time_since_epoch().count());
@@ -27,7 +26,8 @@ std::optional<precise_time> time_of(const rows::Operation& row) {
     return time_point{milliseconds{row.at()}} + nanoseconds{row.at_rest()};
 }
 
-// Names the task, or says with nothing that it is the one before.
+// Sets `current`, or keeps it if `bytes` is empty: the previous operation's task. Returns false if
+// there is none or the size is wrong.
 bool take_uuid(const std::string& bytes, std::optional<uuid>& current) {
     if (bytes.empty()) return current.has_value();
     if (bytes.size() != sizeof(uuid)) return false;
@@ -37,8 +37,8 @@ bool take_uuid(const std::string& bytes, std::optional<uuid>& current) {
 
 }  // namespace
 
-// The messages are reused: cleared, they keep their memory, and writing a task allocates only its
-// bytes.
+// Encoders reuse thread-local messages, which keep their memory when cleared: encoding a task
+// allocates only the result.
 
 std::string encode(const attributes& set, std::span<const std::string> absent) {
     thread_local rows::Attributes message;
@@ -133,7 +133,7 @@ std::string encode(const fork_version& side) {
 }
 
 bool decode_way(std::string_view bytes, fork_version& side) {
-    // More than any has; and what is added up from it stays far from overflow.
+    // More than any fork version has, and sums stay far from overflow.
     constexpr std::uint64_t number_max = std::uint64_t{1} << 40;
     constexpr std::size_t dropped_max = std::size_t{1} << 20;
     const auto is_sound = [](std::uint64_t n) { return n < number_max; };

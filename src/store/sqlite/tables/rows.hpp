@@ -1,6 +1,6 @@
 #pragma once
-// The columns of bytes: attributes and operations (schema/proto/callsign/rows/v1/rows.proto).
-// Reading them trusts nothing: nullopt is what encode() would not have written.
+// Columns of bytes (schema/proto/callsign/rows/v1/rows.proto). Decoders trust nothing: they return
+// nullopt for what encode() would not have written.
 
 #include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/task.hpp>
@@ -20,13 +20,14 @@ std::optional<attribute_diff> decode_attributes(std::string_view bytes);
 std::string encode(std::span<const operation> operations);
 std::optional<std::vector<operation>> decode_operations(std::string_view bytes);
 
-// A fork version's `own` and `dropped`; `left_at` is another column's.
+// Encodes `own` and `dropped`; `left_at` has its own column.
 std::string encode(const fork_version& side);
-// Fills them in. False: encode() would not have written this.
+// Decodes into `side`, whose `left_at` is set. Returns false if encode() would not have written
+// this.
 bool decode_way(std::string_view bytes, fork_version& side);
 
 std::string encode(const retry_record& record);
-// A sound one.
+// Returns a sound record, or nullopt.
 std::optional<retry_record> decode_retry_record(std::string_view bytes);
 
 }  // namespace callsign::sqlite

@@ -14,7 +14,8 @@
 namespace callsign::sqlite {
 namespace {
 
-// One of several rows costs less than one by itself. Batches are of any size.
+// Numbers of rows that one INSERT can have: batches are of any size, and a row costs less together
+// with others.
 constexpr std::array<std::size_t, 5> put_at_once{16, 8, 4, 2, 1};
 
 constexpr std::size_t tables_max = 64;
@@ -45,7 +46,7 @@ std::string names_of(std::span<const column_info> columns) {
     return joined(columns, ", ", [](const column_info& c) { return std::string(c.name); });
 }
 
-// Of an index in bulk the entries are `n`, and the rows `t`.
+// In a bulk index the entries are `n`, and the rows `t`.
 std::string name_in(const index_info& i, std::string_view column) {
     if (i.form != index_form::bulk) return std::string(column);
     return (std::ranges::find(i.columns, column) == i.columns.end() ? "t." : "n.") +
@@ -63,7 +64,7 @@ std::string from_of(const index_info& i) {
            });
 }
 
-// Conditions of which each by itself gives rows in order.
+// Returns conditions, each of which selects rows in order.
 std::vector<std::string> parts_of(const index_info& i) {
     const std::string where(i.where);
     if (i.form != index_form::bulk) return {where};
@@ -72,14 +73,14 @@ std::vector<std::string> parts_of(const index_info& i) {
     return {parts.begin(), parts.end()};
 }
 
-// In the order of columns, if there are any: by their places, as a SELECT of parts wants it.
+// Orders by the columns' positions, as a compound SELECT requires; by none if `order` is empty.
 std::string select(const index_info& i, bool heads, std::vector<std::string> conditions,
                    std::span<const std::string_view> order, bool descending) {
     const auto all = std::span(i.table->columns);
     const auto columns = all.first(heads ? i.table->head_columns : all.size());
     const std::string names =
         joined(columns, ", ", [&](const column_info& c) { return name_in(i, c.name); });
-    conditions.emplace_back();  // the part's
+    conditions.emplace_back();  // of the part
     const auto one_part = [&](const std::string& part) {
         conditions.back() = part;
         const auto first = part.empty() ? conditions.end() - 1 : conditions.end();
@@ -95,7 +96,7 @@ std::string select(const index_info& i, bool heads, std::vector<std::string> con
            (order.empty() ? "" : " ORDER BY " + joined(order, ", ", place));
 }
 
-// `?1`, and so on: a part's are those of the others.
+// Numbered parameters (?1, ?2 ...), which all parts of a compound SELECT share.
 std::vector<std::string> conditions_on(const index_info& i,
                                        std::span<const std::string_view> columns) {
     std::vector<std::string> all;
@@ -127,17 +128,17 @@ std::string scan_of(const row_range& r) {
 
 struct index_statements {
     std::string fetch, fetch_head;
-    std::vector<std::string> scans;  // by the place of their kind
+    std::vector<std::string> scans;  // by place_of_kind()
 };
 
 struct table_statements {
-    // change_rest: what is in no key; empty: there is nothing.
+    // change_rest: sets columns that are in no key; empty: there are none.
     std::string change, change_rest, erase;
     std::array<std::string, put_at_once.size()> put;
-    std::vector<index_statements> by;  // each index
+    std::vector<index_statements> by;  // by index number
 };
 
-// How many parts a range gives, its direction, and whether it is of heads.
+// Encodes a range's numbers of parts, its direction, and whether it reads heads.
 std::size_t place_of_kind(const row_range& r) {
     const std::size_t counts = r.index->columns.size() + 1;
     const std::size_t parts = r.prefix_parts * counts + r.after_parts;
@@ -167,8 +168,8 @@ index_statements statements_for(const index_info& i) {
 table_statements statements_for(const table_info& t) {
     table_statements s;
     const std::string name(t.name), group = placeholders(t.columns.size());
-    // Where one of several rows may fail alone, SQLite copies each page before it is changed. Here
-    // what fails ends the transaction.
+    // OR ROLLBACK: if one of several rows could fail alone, SQLite would copy each page before
+    // changing it. Here a failure ends the transaction.
     for (std::size_t i = 0; i < put_at_once.size(); ++i) {
         s.put[i] =
             "INSERT OR ROLLBACK INTO " + name + " (" + names_of(t.columns) + ") VALUES " + group;
@@ -190,8 +191,8 @@ table_statements statements_for(const table_info& t) {
     return s;
 }
 
-// Of the process, from a table's first use on: the address of a text names it to a connection. Any
-// thread.
+// Created at a table's first use, for the process's life: the address of a text identifies its
+// statement to a connection. Any thread.
 const table_statements& statements_of(const table_info& t) {
     static std::array<std::atomic<const table_statements*>, tables_max> made{};
     std::atomic<const table_statements*>& its = made.at(t.number);
@@ -207,7 +208,7 @@ const table_statements& statements_of(const table_info& t) {
 
 class bound_columns final : public column_sink {
   public:
-    // What is made for `columns` of them stays where it is.
+    // Reserves space for `columns` strings: bound bytes must not move.
     bound_columns(query& q, std::size_t columns) : q_(q) { made_.reserve(columns); }
 
     void put_null() override { q_.bind_null(); }
@@ -288,7 +289,7 @@ class read_columns final : public column_source {
     int next_ = 0;
 };
 
-// The row that the query has come to.
+// Returns the query's current row.
 row_ptr row_in(query& q, const table_info& t, bool head) {
     q.at(t.name.data(), q.integer(0));
     read_columns columns(q);
@@ -343,8 +344,8 @@ namespace {
 
 enum class key_change { none, some, may_clash };
 
-// SQLite writes an index anew whose column is set, whatever it is set to; and of rows that exchange
-// their keys each has to let go of its own first.
+// SQLite rewrites an index whose column is set, even to the same value. Rows that exchange their
+// keys must all be deleted before one is written.
 key_change key_change_of(const table_info& t, const row_change& c) {
     auto found = key_change::none;
     for (const index_info& i : t.indexes) {

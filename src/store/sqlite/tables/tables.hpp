@@ -1,6 +1,5 @@
 #pragma once
-// The tables that ports/tables declares, in SQLite: their statements are made of what is declared,
-// once a process.
+// SQLite statements for the tables that ports/tables declares, generated once per process.
 
 #include "connection.hpp"
 
@@ -8,12 +7,12 @@
 
 namespace callsign::sqlite {
 
-// Null: there is none. `head`: without what is large.
+// Returns null if there is no such row. `head`: without large values.
 row_ptr fetch_row(connection& db, const index_info& index, const row_key& key, bool head);
 row_page scan_rows(connection& db, const row_range& range);
-// The primary key of a table whose rows have ids.
+// Returns the primary key of a row, in a table whose rows have IDs.
 row_key key_of_id(std::int64_t id);
-// What is replaced or erased must be there: else it is damaged.
+// Throws store_failure (damaged) if a row to replace or erase does not exist.
 void write_rows(connection& db, const table_changes& changes);
 
 // ---- for tests ----

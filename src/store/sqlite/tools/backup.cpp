@@ -1,5 +1,5 @@
-// Backups as directories, made and put back. A crash at any moment leaves a backup that has no
-// manifest, or a data directory as it was; what was there before a restore stays beside it.
+// Backups as directories. A crash leaves a backup without a manifest, or a data directory whose
+// former store still exists: a restore keeps it.
 
 #include "connection.hpp"
 #include "directory_lock.hpp"
@@ -40,16 +40,16 @@ std::string text_of(const backup_manifest& m) {
 
 backup_manifest manifest_of(const std::string& text) {
     const json::object all = json::parse(text).as_object();
-    if (all.at("format") != 1) throw std::runtime_error("it is of a newer program");
+    if (all.at("format") != 1) throw std::runtime_error("it was written by a newer version");
     backup_manifest m;
     m.program = all.at("program").as_string();
     m.schema = all.at("schema").to_number<std::int64_t>();
     m.bytes = all.at("bytes").to_number<std::int64_t>();
     const auto made_at = parse_rfc3339(std::string_view(all.at("madeAt").as_string()));
-    if (!made_at) throw std::runtime_error("its instant is malformed");
+    if (!made_at) throw std::runtime_error("the time is malformed");
     m.made_at = *made_at;
     const std::string_view sum = all.at("sha256").as_string();
-    if (sum.size() != 2 * m.sha256.size()) throw std::runtime_error("its sum is malformed");
+    if (sum.size() != 2 * m.sha256.size()) throw std::runtime_error("the checksum is malformed");
     boost::algorithm::unhex(sum.begin(), sum.end(), m.sha256.begin());
     return m;
 }
@@ -63,11 +63,11 @@ void copy_summed(const fs::path& from, const fs::path& to, const backup_manifest
     const digest sum = sha256(in);
     if (static_cast<std::int64_t>(fs::file_size(to)) != m.bytes || sum != m.sha256) {
         throw std::runtime_error(from.string() +
-                                 " is not what the manifest says: the backup is damaged");
+                                 " does not match the manifest: the backup is damaged");
     }
 }
 
-// What is in its log comes into the file.
+// Checkpoints the WAL into the file.
 void merge_log(const fs::path& file) {
     connection db(file, SQLite::OPEN_READWRITE, std::size_t{2} << 20);
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -80,7 +80,7 @@ std::string first_of(const std::vector<check_report::fault>& faults) {
 }  // namespace
 
 fs::path begin_backup(const fs::path& dir) {
-    if (!dir.is_absolute()) throw std::runtime_error("say the whole path, from / on");
+    if (!dir.is_absolute()) throw std::runtime_error("must be an absolute path");
     std::error_code failed;
     fs::create_directory(dir, failed);
     if (failed) {
@@ -98,7 +98,7 @@ backup_manifest finish_backup(const fs::path& dir, time_point made_at, std::stri
         connection db(copy, SQLite::OPEN_READONLY, std::size_t{1} << 20);
         m.schema = db.integer_of("PRAGMA user_version");
     }
-    // Readers of a log leave their own files.
+    // The reader of the schema version left these files.
     for (const char* left : {"-wal", "-shm"}) fs::remove(copy.string() + left);
     sync_file(copy);
     std::ifstream in(copy, std::ios::binary);
@@ -135,14 +135,14 @@ backup_manifest read_manifest(const fs::path& dir) {
                                  ", which is written last, is missing");
     }
     if (fs::file_size(file) > manifest_bytes_max) {
-        throw std::runtime_error(file.string() + " is no manifest");
+        throw std::runtime_error(file.string() + " is not a manifest");
     }
     std::ifstream in(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     try {
         return manifest_of(text);
     } catch (const std::exception& wrong) {
-        throw std::runtime_error(file.string() + " is no manifest: " + wrong.what());
+        throw std::runtime_error(file.string() + " is not a manifest: " + wrong.what());
     }
 }
 
@@ -158,7 +158,7 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
     const fs::path old = sqlite::prepare_directory(data_dir);
     const sqlite::directory_lock mine(data_dir / "callsign.lock");
     const fs::path fresh = data_dir / "restoring";
-    fs::remove_all(fresh);  // of a restore that was cut off
+    fs::remove_all(fresh);  // of an interrupted restore
     fs::create_directory(fresh);
     fs::permissions(fresh, fs::perms::owner_all);
     progress("the copy");
@@ -173,12 +173,12 @@ restored_store restore_sqlite(const fs::path& backup, const fs::path& data_dir, 
     merge_log(fresh / database);
     sync_file(fresh / database);
 
-    // From here on what was there is kept under another name, and then the new file takes its name.
+    // The former file is kept under another name; then the new file takes its name.
     progress("what was there before");
     try {
         if (fs::exists(old)) merge_log(old);
     } catch (const std::exception&) {
-        // It is kept as it lies, with its log.
+        // The former file is kept with its WAL.
     }
     done.kept = data_dir / ("before-restore-" + backup_name(now));
     fs::create_directory(done.kept);

@@ -38,7 +38,7 @@ check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& 
                                           : ": use the newer program"));
         }
         connection db(file, SQLite::OPEN_READONLY, check_cache_bytes);
-        db.execute("BEGIN");  // one state, however long it takes and whatever is written meanwhile
+        db.execute("BEGIN");  // one snapshot, however long the check takes
         findings found(progress, made_before);
         sqlite::check_storage(db, found);
         sqlite::reads_over<read_tx> tx(db, {});

@@ -8,7 +8,7 @@
 namespace callsign::sqlite {
 namespace {
 
-// 1 MiB: some milliseconds of the writer's.
+// 1 MiB, some milliseconds of the writer's time.
 constexpr int pages_a_step = 256;
 constexpr std::int64_t begins_max = 10;
 constexpr std::size_t copy_cache_bytes = std::size_t{2} << 20;
@@ -22,7 +22,7 @@ class file_copy final : public store_copy {
         try {
             if (!said_size_) say_size();
             const int code = pages_.executeStep(pages_a_step);
-            // Nobody else has either file open for writing.
+            // No other connection has either file open for writing.
             if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
                 throw store_failure(store_failure::kind::refused, "the copy's file is locked");
             }
@@ -38,23 +38,24 @@ class file_copy final : public store_copy {
     }
 
   private:
-    // The copy's pages refer to others that are not there yet (page_sums.cpp, clear_gap).
+    // Announces the final size: copied pages refer to pages that do not exist yet (page_sums.cpp,
+    // clear_gap).
     void say_size() {
-        if (pages_.executeStep(0) != SQLITE_OK) return;  // the next step says why
+        if (pages_.executeStep(0) != SQLITE_OK) return;  // the next step returns the error
         sqlite3_int64 bytes = sqlite3_int64{pages_.getTotalPageCount()} * page_bytes;
         sqlite3_file_control(to_->database().getHandle(), "main", SQLITE_FCNTL_SIZE_HINT, &bytes);
         said_size_ = true;
     }
-    // A write that is taken back makes SQLite begin anew: where they all are, it would for ever.
+    // A write that is rolled back makes SQLite restart the copy: forever, if all writes are.
     void stop_if_endless() {
         copied_ += pages_a_step;
         if (copied_ > begins_max * (std::int64_t{pages_.getTotalPageCount()} + pages_a_step)) {
             throw store_failure(store_failure::kind::refused,
-                                "writes fail meanwhile, and the copy begins again and again");
+                                "failing writes restart the copy repeatedly");
         }
     }
 
-    // It is a copy of something, or nothing: it need not survive a crash before it is whole.
+    // Without journal and syncs: a copy that a crash interrupts is of no use.
     static std::unique_ptr<connection> prepared(const std::filesystem::path& to) {
         auto db = std::make_unique<connection>(to, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
                                                copy_cache_bytes);
@@ -62,7 +63,7 @@ class file_copy final : public store_copy {
             to, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
         db->execute("PRAGMA journal_mode = OFF");
         db->execute("PRAGMA synchronous = OFF");
-        // Its first page says that the others have sums, and may come after them.
+        // The source's first page, which marks a file with checksums, may be copied after others.
         make_room_for_sums(*db);
         mark_summed(*db);
         return db;

@@ -1,7 +1,7 @@
 #pragma once
-// The database, copied page by page through the connection that writes it (SQLite's online backup):
-// what that changes meanwhile is changed in the copy, so nothing is begun again, and the log is not
-// held up as by a reader.
+// Copies the database page by page through the writer's connection (SQLite's online backup): its
+// changes are applied to the copy too, so the copy does not restart, and does not hold up the WAL
+// as a reader would.
 
 #include "connection.hpp"
 

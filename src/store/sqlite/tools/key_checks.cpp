@@ -17,8 +17,8 @@ class key_checker {
   public:
     key_checker(connection& db, findings& found) : db_(db), found_(found) {}
 
-    // Every slot is found under its key: it is in a run under its hash, or younger than all runs
-    // (those are read at start).
+    // Verifies that every slot is found by its key: a run has it under its hash, or it is newer
+    // than all runs (such slots are read at start).
     void run() {
         std::vector<bool> indexed = slots_in_runs();
         const auto through =

@@ -1,6 +1,6 @@
-// A look at a store from outside. SQLite would make files beside one whose journal is a WAL, for
-// readers too, so it is told not to: where there is no log, the file is taken for one that nobody
-// writes, and where there is one, the memory that its processes share is only read.
+// Inspects a store from outside. SQLite creates files beside one in WAL mode, even to read it,
+// unless told otherwise: without a WAL the file is opened as immutable, with a WAL its shared
+// memory is opened read-only.
 
 #include "reads.hpp"
 #include "statements.hpp"
@@ -25,7 +25,7 @@ using sqlite::connection;
 
 constexpr std::size_t look_cache_bytes = std::size_t{1} << 20;
 
-// As a part of a URI (sqlite.org/uri.html).
+// Escapes a path for a URI (sqlite.org/uri.html).
 std::string encoded(const std::string& path) {
     std::string out;
     for (const char c : path) {
@@ -49,17 +49,17 @@ bool has_log(const fs::path& file) {
 }
 
 std::string uri_of(const fs::path& file, bool is_held) {
-    // Who has it open has made all files there are.
+    // The process that holds it open has created all files.
     const char* const how = is_held         ? "?mode=ro"
                             : has_log(file) ? "?mode=ro&readonly_shm=1"
                                             : "?mode=ro&immutable=1";
     return "file:" + encoded(fs::absolute(file).string()) + how;
 }
 
-// The first 100 bytes of the file (sqlite.org/fileformat2.html). What a log holds is not in them.
+// Reads the first 100 bytes of the file (sqlite.org/fileformat2.html). They lack what is in a WAL.
 void read_header(const fs::path& file, sqlite_look& found) {
     constexpr std::string_view magic("SQLite format 3\0", 16);
-    constexpr std::size_t journal_at = 18;  // of who writes; 2: WAL
+    constexpr std::size_t journal_at = 18;  // write version; 2: WAL
     constexpr std::size_t user_version_at = 60;
     std::array<char, 100> header{};
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -80,7 +80,7 @@ void read_header(const fs::path& file, sqlite_look& found) {
     }
 }
 
-// flock() as the kernel lists it: "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF".
+// Finds a flock() in the kernel's list: "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF".
 std::int64_t holder_of(const fs::path& lock) {
     struct stat status {};
     if (::stat(lock.c_str(), &status) != 0) return 0;
@@ -99,13 +99,13 @@ std::int64_t holder_of(const fs::path& lock) {
 using rows_looker = std::function<store_sight(read_tx&)>;
 
 void read_rows(connection& db, const rows_looker& look_at_rows, sqlite_look& found) {
-    db.execute("BEGIN");  // one state
+    db.execute("BEGIN");  // one snapshot
     found.is_own = db.integer_of(sql::look_own_tables) == 5;
     if (!found.is_own) {
         found.unread = "it has other tables";
         return;
     }
-    // The log may be ahead of the file's header.
+    // The WAL may be newer than the file's header.
     found.schema = db.integer_of("PRAGMA user_version");
     if (found.schema != found.schema_known) {
         found.unread = "it has schema " + std::to_string(found.schema);

@@ -1,5 +1,3 @@
-// Which SQLite this is.
-
 #include <callsign/store/sqlite.hpp>
 
 #include <sqlite3.h>

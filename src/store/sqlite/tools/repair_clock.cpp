@@ -1,6 +1,5 @@
-// A wrong clock has stamped the store with times that have not come: puts right what the store
-// measures by. What was given out with such a time keeps it: receipts stay as they are, byte for
-// byte.
+// Corrects future times that a wrong clock left in the store, where the store measures by them.
+// Values that clients were given stay: receipts do not change.
 
 #include "connection.hpp"
 #include "directory_lock.hpp"
@@ -38,7 +37,7 @@ clock_repair repair_sqlite_clock(const std::filesystem::path& data_dir, time_poi
     if (!std::filesystem::exists(file)) {
         throw std::runtime_error("there is no " + file.string());
     }
-    // Opened and closed by the store itself first: that brings an older file up to date.
+    // The store opens and closes it first: that migrates an older file.
     bool is_lost = false;
     open_sqlite({.data_dir = data_dir, .lost_at_close = [&] { is_lost = true; }});
     if (is_lost) throw std::runtime_error("cannot write " + file.string() + ": a sync failed");

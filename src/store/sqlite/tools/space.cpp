@@ -1,5 +1,3 @@
-// What is known of the store's files and their disk without reading them.
-
 #include <callsign/store/sqlite.hpp>
 
 #include <sys/statvfs.h>

@@ -7,8 +7,8 @@
 namespace callsign::sqlite {
 namespace {
 
-// What must agree with what rules see. Each is a query whose rows, one text each, are the
-// offenders.
+// An agreement between SQLite's data and what the rules see: a query that returns a text for each
+// violation.
 struct agreement {
     proof of;
     const char* offenders;
@@ -25,7 +25,7 @@ constexpr agreement agreements[] = {
      " LEFT JOIN slots s ON s.slot_id = p.slot_id WHERE s.state IS NULL OR s.state IN (2, 3) OR "
      "p.slot_id > (SELECT"
      " pending_through FROM index_progress)"},
-    // What waits in memory is made of the rows behind, and has no proof of its own.
+    // Buffered entries are derived from the rows, and have no check.
     {{"I1", "the index of numbers has every task, as it is"},
      "SELECT printf('task %d: number %d of counter %d is not in the index', t.task_id, t.number,"
      " t.counter_id) FROM tasks t LEFT JOIN task_numbers n ON n.counter_id = t.counter_id AND"

@@ -1,6 +1,6 @@
 #pragma once
-// What SQLite keeps beside what the port shows, and what must agree with it: pages, indexes,
-// references, the index of keys. The rows, and the promise, are rules/audit.hpp's.
+// Checks of what SQLite keeps besides the rows that the port shows: pages, indexes, references, the
+// key index. rules/audit.hpp verifies the rows and the guarantees.
 
 #include "connection.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace callsign::sqlite {
 
-// All of them. Requires: `db` is in a transaction.
+// Runs all checks. Requires: `db` is in a transaction.
 void check_storage(connection& db, findings& found);
 
 // ---- the parts ----

@@ -15,7 +15,7 @@ namespace {
 
 uuid id_of(sqlite::query& q, int column) {
     const auto id = parse_uuid(q.text(column));
-    if (!id) throw std::runtime_error("it holds an id that is no UUID");
+    if (!id) throw std::runtime_error("an ID is not a UUID");
     return *id;
 }
 
@@ -25,12 +25,11 @@ void read_state(sqlite::query& q, taskchampion_file::client& c) {
     if (q.is_null(2) || q.is_null(5)) return;
     const std::int64_t taken_at = q.integer(4);
     if (!is_instant_in_seconds(taken_at)) {
-        throw std::runtime_error("its snapshot is not of the years 1 to 9999 (snapshot_timestamp)");
+        throw std::runtime_error("snapshot_timestamp must be of the years 1 to 9999");
     }
     const std::int64_t since = q.integer(3);
     if (since < 0 || since > versions_since_max) {
-        throw std::runtime_error(
-            "how old its snapshot is, is no number of versions (versions_since_snapshot)");
+        throw std::runtime_error("versions_since_snapshot must be a number of versions");
     }
     c.snapshot.emplace(taskchampion_file::snapshot{
         id_of(q, 2), time_point{std::chrono::seconds{taken_at}}, since});
@@ -46,7 +45,7 @@ taskchampion_file::client client_of(sqlite::query& q) {
     return c;
 }
 
-// What goes wrong is told with the file's name.
+// Adds the file's name to an error.
 template <class Action>
 auto told(const std::filesystem::path& name, Action action) {
     try {
@@ -63,7 +62,8 @@ class opened_file final : public taskchampion_file {
         db_.execute("BEGIN");
         if (db_.integer_of(sql::reference_tables) != 2) {
             throw std::runtime_error(
-                "it is no file of taskchampion-sync-server, without tables clients and versions");
+                "not a file of taskchampion-sync-server: the tables clients and versions are "
+                "missing");
         }
     }
 
@@ -85,17 +85,17 @@ class opened_file final : public taskchampion_file {
             q.bind(name);
             while (q.step()) parents.emplace(id_of(q, 0), id_of(q, 1));
             if (of.latest.is_nil() && !parents.empty()) {
-                throw std::runtime_error("a client with versions has no latest one");
+                throw std::runtime_error("a client with versions has no latest version");
             }
             std::vector<link> chain;
             for (auto at = parents.find(of.latest); at != parents.end();) {
                 chain.push_back({at->first, at->second});
-                parents.erase(at);  // so that a ring ends
+                parents.erase(at);  // so that a cycle ends
                 at = parents.find(chain.back().parent);
             }
             const bool is_in_snapshot = of.snapshot && of.snapshot->version == of.latest;
             if (chain.empty() && !of.latest.is_nil() && !is_in_snapshot) {
-                throw std::runtime_error("the latest version of a client is not in it");
+                throw std::runtime_error("the latest version of a client is missing");
             }
             std::reverse(chain.begin(), chain.end());
             return chain;
@@ -106,7 +106,7 @@ class opened_file final : public taskchampion_file {
         return told(name_, [&] {
             const std::string client = to_string(of.id), name = to_string(version);
             auto q = db_.use(sql::reference_segment);
-            if (!q.bind(client).bind(name).step()) throw std::runtime_error("a version is gone");
+            if (!q.bind(client).bind(name).step()) throw std::runtime_error("a version is missing");
             return std::string(q.blob(0));
         });
     }
@@ -115,7 +115,7 @@ class opened_file final : public taskchampion_file {
         return told(name_, [&] {
             const std::string client = to_string(of.id);
             auto q = db_.use(sql::reference_snapshot);
-            if (!q.bind(client).step()) throw std::runtime_error("a snapshot is gone");
+            if (!q.bind(client).step()) throw std::runtime_error("a snapshot is missing");
             return std::string(q.blob(0));
         });
     }
@@ -129,7 +129,7 @@ class opened_file final : public taskchampion_file {
 
 std::unique_ptr<taskchampion_file> open_taskchampion_file(const std::filesystem::path& name) {
     if (!std::filesystem::is_regular_file(name)) {
-        throw std::runtime_error("there is no file " + name.string());
+        throw std::runtime_error("no such file: " + name.string());
     }
     return told(name, [&] { return std::make_unique<opened_file>(name); });
 }

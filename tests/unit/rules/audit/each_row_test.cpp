@@ -1,5 +1,5 @@
-// Goal: the auditor reads around what cannot be read: each row behind it is seen once, in order,
-// and what was passed over is told. What it proves is tested where stores can be damaged:
+// Goal: the auditor reads around unreadable rows: each row after them is read once, in order, and
+// the skipped ones are reported. Its checks are tested with corrupt stores:
 // tests/unit/store/check_test.cpp.
 
 #include "rules/audit/parts.hpp"
@@ -17,7 +17,7 @@ struct reading {
     std::vector<std::pair<std::int64_t, std::int64_t>> passed;
 };
 
-// A table with rows at `rows`, of which some cannot be read.
+// A table with the given rows, of which some are unreadable.
 reading read(const std::set<std::int64_t>& rows, const std::set<std::int64_t>& damaged,
              std::int64_t page_rows) {
     reading all;
@@ -46,7 +46,7 @@ std::set<std::int64_t> first_rows(std::int64_t n) {
     return all;
 }
 
-TEST(audit, reads_all_rows_once_whatever_the_page) {
+TEST(audit, reads_all_rows_once_with_any_page_size) {
     const auto rows = first_rows(50);
     for (const std::int64_t page : {1, 7, 25, 50, 64}) {
         const auto all = read(rows, {}, page);
@@ -55,7 +55,7 @@ TEST(audit, reads_all_rows_once_whatever_the_page) {
     }
 }
 
-TEST(audit, passes_over_single_rows_and_no_others) {
+TEST(audit, skips_single_rows_and_no_others) {
     const auto rows = first_rows(50);
     const std::set<std::int64_t> damaged{1, 2, 9, 31, 33, 50};
     for (const std::int64_t page : {1, 8, 64}) {
@@ -67,7 +67,7 @@ TEST(audit, passes_over_single_rows_and_no_others) {
     }
 }
 
-TEST(audit, goes_on_behind_a_stretch_and_ends_where_nothing_follows) {
+TEST(audit, resumes_after_a_range_and_ends_after_the_last_row) {
     auto rows = first_rows(1000);
     std::set<std::int64_t> damaged;
     for (std::int64_t i = 300; i < 700; ++i) damaged.insert(i);
@@ -82,7 +82,7 @@ TEST(audit, goes_on_behind_a_stretch_and_ends_where_nothing_follows) {
     EXPECT_EQ(rest.passed.size(), 1u);
 }
 
-// Otherwise it would be led round and round.
+// Otherwise the auditor would not terminate.
 TEST(audit, does_not_follow_rows_that_are_out_of_order) {
     int pages = 0;
     bool was_told = false;

@@ -1,4 +1,4 @@
-// What the feed tells: each change once, in order, with the task as it stood.
+// The feed: each change once, in order, with the state of the task at that change.
 
 #include "../fixture.hpp"
 
@@ -41,10 +41,10 @@ class feed : public managed_account {
     using lines = std::vector<std::string>;
 };
 
-TEST_F(feed, shows_each_change_with_the_task_as_it_stood) {
-    send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});            // 1, and its key 2
-    edit(1, "p", "b");                                                   // 3
-    send({update(uuid_of(1), "q", "x"), update(uuid_of(1), "p", "c")});  // 4
+TEST_F(feed, shows_each_change_with_the_task_as_it_was) {
+    send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});            // version 1, and its key 2
+    edit(1, "p", "b");                                                   // version 3
+    send({update(uuid_of(1), "q", "x"), update(uuid_of(1), "p", "c")});  // version 4
     const auto all = read({});
     EXPECT_EQ(texts(all), (lines{"1 a", "2 a", "3 b", "4 c"}));
     EXPECT_EQ(all.next, (feed_place{4}));
@@ -63,7 +63,7 @@ TEST_F(feed, shows_each_change_with_the_task_as_it_stood) {
     EXPECT_EQ(texts(read({4})), lines{});
 }
 
-TEST_F(feed, goes_on_in_the_middle_of_a_version) {
+TEST_F(feed, resumes_in_the_middle_of_a_version) {
     operations all;
     for (int n = 1; n <= 5; ++n) {
         all.push_back(create(uuid_of(n)));
@@ -83,7 +83,7 @@ TEST_F(feed, goes_on_in_the_middle_of_a_version) {
     }
     EXPECT_EQ(seen, (lines{"1 1", "1 2", "1 3", "1 4", "1 5", "2 again"}));
     EXPECT_EQ(texts(read({1, 4})), (lines{"1 5", "2 again"}));
-    // As little work as may be: one change at a time, and never none.
+    // With the minimum of work a page has exactly one change.
     seen.clear();
     for (at = {}; seen.size() < 6;) {
         const auto some = read(at, 100, {}, 1);
@@ -94,7 +94,7 @@ TEST_F(feed, goes_on_in_the_middle_of_a_version) {
     EXPECT_EQ(seen.back(), "2 again");
 }
 
-// Wherever a page ends, for its changes or for its work, the next one goes on there.
+// A page may end at its limit of changes or of work; the next one resumes there.
 TEST_F(feed, pages_of_every_size_skip_nothing) {
     for (int v = 0; v < 6; ++v) {
         operations all;
@@ -125,7 +125,7 @@ TEST_F(feed, pages_of_every_size_skip_nothing) {
     }
 }
 
-// It is read as a whole, and so a page need not end in it for its operations alone.
+// A version is read as a whole, so a page need not end within it because of its operations.
 TEST_F(feed, a_large_version_is_read_once) {
     operations all;
     for (int n = 0; n < 200; ++n) {
@@ -142,12 +142,12 @@ TEST_F(feed, a_large_version_is_read_once) {
         at = some.next;
         if (!some.has_more) break;
     }
-    // A task is about 1.5 KiB of work: there are some 40 to a page.
+    // A task costs about 1.5 KiB of work: some 40 fit on a page.
     EXPECT_LE(pages, 6);
 }
 
-// Nobody knows any more whether it was in the filter.
-TEST_F(feed, what_may_have_left_a_filter_is_shown) {
+// After the history has expired it is unknown whether the task matched the filter.
+TEST_F(feed, a_task_that_may_have_left_a_filter_is_shown) {
     key_attribute_ = "";
     send({create(uuid_of(1)), update(uuid_of(1), "status", "pending")});
     send({create(uuid_of(2)), update(uuid_of(2), "status", "completed")});
@@ -161,8 +161,8 @@ TEST_F(feed, what_may_have_left_a_filter_is_shown) {
     EXPECT_EQ(shown.changes[0].place.seq, 4);
 }
 
-// It was there before, whatever else the version does to it.
-TEST_F(feed, what_begins_anew_may_have_left_a_filter) {
+// The task existed before, whatever else the version does to it.
+TEST_F(feed, a_recreated_task_may_have_left_a_filter) {
     key_attribute_ = "";
     send({create(uuid_of(1)), update(uuid_of(1), "status", "pending")});
     edit(1, "p", "a");
@@ -173,9 +173,9 @@ TEST_F(feed, what_begins_anew_may_have_left_a_filter) {
     EXPECT_EQ(read({2}, 100, pending).changes.size(), 1u);
 }
 
-// What the server adds to a new task is no news to who would not see it.
+// The key that the server adds to a new task is not shown by a filter that excludes the task.
 TEST_F(feed, the_key_of_a_new_task_is_in_no_other_filter) {
-    send({create(uuid_of(1)), update(uuid_of(1), "project", "work")});  // 1, and its key 2
+    send({create(uuid_of(1)), update(uuid_of(1), "project", "work")});  // version 1, and its key 2
     task_filter home;
     home.statuses = {task_status::pending};
     home.project = "home";
@@ -196,12 +196,12 @@ TEST_F(feed, shows_nothing_of_a_purged_task) {
         EXPECT_TRUE(c.task.attributes.empty());
         EXPECT_TRUE(c.changed.empty());
     }
-    // What begins anew is shown again, and so is what it was.
+    // A recreated task is shown again, with its former states.
     send({create(uuid_of(1)), update(uuid_of(1), "p", "c")});
     EXPECT_EQ(texts(read({2})), (lines{"3 b", "4 purged", "5 c", "6 c"}));
 }
 
-TEST_F(feed, a_filter_shows_what_is_in_it_and_what_leaves_it) {
+TEST_F(feed, a_filter_shows_matching_tasks_and_those_that_leave_it) {
     key_attribute_ = "";
     send({create(uuid_of(1)), update(uuid_of(1), "project", "home"), update(uuid_of(1), "p", "1")});
     send({create(uuid_of(2)), update(uuid_of(2), "project", "work"), update(uuid_of(2), "p", "2")});
@@ -246,7 +246,7 @@ TEST_F(feed, a_cursor_of_another_chain_is_noticed) {
     }
 }
 
-TEST_F(feed, what_is_forgotten_is_said_to_be) {
+TEST_F(feed, an_expired_cursor_is_reported) {
     send({create(uuid_of(1)), update(uuid_of(1), "p", "a")});
     edit(1, "p", "b");
     edit(1, "p", "c");

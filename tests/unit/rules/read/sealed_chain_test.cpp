@@ -7,7 +7,7 @@ namespace {
 
 using sealed_queries = rules_test;
 
-TEST_F(sealed_queries, sealed_content_is_loaded_where_there_is_room_for_it) {
+TEST_F(sealed_queries, sealed_content_is_loaded_if_memory_is_reserved) {
     const auto id = make("vault", uuid_of(900));
     const std::string segment(1'000, 's');
     const auto added = std::get<add_sealed_version::added>(
@@ -43,7 +43,7 @@ TEST_F(sealed_queries, a_sealed_history_is_read_page_by_page) {
         const auto page = ask(q);
         if (page.versions.empty()) break;
         EXPECT_LE(std::ssize(page.versions), read_sealed_versions::versions_max);
-        EXPECT_FALSE(page.before) << "it begins at its beginning";
+        EXPECT_FALSE(page.before) << "it is the first page";
         for (const auto& v : page.versions) read.push_back(v.segment);
         q.after = {page.versions.back().seq, page.versions.back().id};
     }

@@ -37,7 +37,7 @@ class task_lists : public managed_account {
         return q;
     }
     list_tasks::part part(const list_tasks& q) { return std::get<list_tasks::part>(ask(q)); }
-    // All pages; `between` is done after each.
+    // Reads all pages; calls `between` after each.
     template <class Between>
     std::vector<int> all_of(list_tasks q, Between between) {
         q.account = account_;
@@ -50,7 +50,7 @@ class task_lists : public managed_account {
             q.after = std::move(page.next);
             between();
         }
-        ADD_FAILURE() << "no end";
+        ADD_FAILURE() << "the list does not end";
         return seen;
     }
     std::vector<int> all_of(list_tasks q) {
@@ -60,7 +60,7 @@ class task_lists : public managed_account {
     using numbers = std::vector<int>;
 };
 
-TEST_F(task_lists, come_in_the_order_of_keys_or_the_other_way_round) {
+TEST_F(task_lists, come_in_the_order_of_keys_or_in_reverse) {
     run(create_series{account_, "HOME", "house"});
     for (int n = 1; n <= 5; ++n)
         add(n, n % 2 == 0 ? attributes{{"project", "house"}} : attributes{});
@@ -74,8 +74,8 @@ TEST_F(task_lists, come_in_the_order_of_keys_or_the_other_way_round) {
     EXPECT_TRUE(std::holds_alternative<unknown_series>(ask(of_home)));
 }
 
-// Whatever a page takes, and however tasks change between two.
-TEST_F(task_lists, each_page_goes_on_where_the_last_one_ended) {
+// This holds for any page size, and for any changes between two pages.
+TEST_F(task_lists, each_page_resumes_where_the_last_one_ended) {
     run(create_series{account_, "HOME", "house"});
     for (int n = 1; n <= 40; ++n)
         add(n, n % 3 == 0 ? attributes{{"project", "house"}} : attributes{});
@@ -98,13 +98,13 @@ TEST_F(task_lists, each_page_goes_on_where_the_last_one_ended) {
         add(100 + round);
     });
     for (int n = 1; n <= 20; ++n) {
-        EXPECT_EQ(std::count(seen.begin(), seen.end(), n), 1) << "it was there all the time";
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), n), 1) << "it matched all the time";
     }
     for (const int n : seen) EXPECT_EQ(std::count(seen.begin(), seen.end(), n), 1) << n;
 }
 
-// A page of open tasks does not look at those that are over.
-TEST_F(task_lists, cost_what_they_return) {
+// A page of pending tasks does not read closed ones.
+TEST_F(task_lists, cost_is_proportional_to_the_result) {
     for (int n = 1; n <= 60; ++n) add(n, {{"status", n % 20 == 0 ? "pending" : "completed"}});
     const list_tasks q = asking(10, false, 3 * 1'200);
     const auto page = part(q);
@@ -120,7 +120,7 @@ TEST_F(task_lists, cost_what_they_return) {
     EXPECT_EQ(all_of(over).size(), 57u);
 }
 
-TEST_F(task_lists, say_who_made_a_task) {
+TEST_F(task_lists, have_the_creator_of_a_task) {
     send({create(uuid_of(1))});
     write([&](write_tx& tx) {
         tokens::put(tx, account_, "pipeline", token_scope::write, sha256("other"), now_);
@@ -136,7 +136,7 @@ TEST_F(task_lists, say_who_made_a_task) {
     EXPECT_EQ(page.tasks[2].author_name, "");
     const auto found = ask(find_task{account_, uuid_of(2)});
     EXPECT_EQ(std::get<task>(found).author_name, "pipeline");
-    // An edit is another's, and the task is still who made it.
+    // An edit by another caller does not change the creator.
     edit_task c{account_, uuid_of(1)};
     c.changes = {{"description", "y"}};
     c.author = token;
@@ -145,7 +145,7 @@ TEST_F(task_lists, say_who_made_a_task) {
     EXPECT_EQ(last.author, author{token});
 }
 
-TEST_F(task_lists, a_scan_looks_at_open_tasks_too_where_links_matter) {
+TEST_F(task_lists, a_scan_reads_pending_tasks_too_where_links_matter) {
     run(create_series{account_, "HOME", "house"});
     add(1, {{"project", "house"}, {"dep_" + to_string(uuid_of(2)), ""}});
     add(2);
@@ -172,7 +172,7 @@ TEST_F(task_lists, a_scan_looks_at_open_tasks_too_where_links_matter) {
     EXPECT_EQ(std::get<scan_tasks::part>(ask(q)).tasks.size(), 2u);
 }
 
-TEST_F(task_lists, of_a_list_in_order_only_what_still_is_in_it_is_shown) {
+TEST_F(task_lists, a_sorted_list_shows_only_tasks_that_still_match) {
     for (int n = 1; n <= 4; ++n) add(n);
     set(2, "status", "completed");
     edit_task purge{account_, uuid_of(3)};

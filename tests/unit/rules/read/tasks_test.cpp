@@ -1,4 +1,4 @@
-// Tasks are found by their refs, and all of them are read in pages or steps.
+// Look-up of tasks by their refs, and reads of all tasks in pages or steps.
 
 #include "unit/rules/fixture.hpp"
 
@@ -9,7 +9,7 @@ using task_queries = rules_test;
 
 using collected = managed_account;
 
-TEST_F(task_queries, a_task_is_found_by_either_name_or_it_is_said_why_not) {
+TEST_F(task_queries, a_task_is_found_by_uuid_or_key_or_an_error_is_returned) {
     const auto id = make("a");
     import(id, 1, 2);
     edit_task purge{id, uuid_of(2)};
@@ -26,8 +26,8 @@ TEST_F(task_queries, a_task_is_found_by_either_name_or_it_is_said_why_not) {
     EXPECT_EQ(std::get<ref_fault>(ask(find_task{other, uuid_of(1)})), ref_fault::task_not_found);
 }
 
-// A page of rows ends anywhere, and the next begins just there: in each series.
-TEST_F(task_queries, all_tasks_are_read_whatever_a_page_takes) {
+// A page of rows may end anywhere, and the next one begins there, in each series.
+TEST_F(task_queries, all_tasks_are_read_with_any_page_size) {
     const auto id = make("a");
     import(id, 1, 40);
     run(create_series{id, "HOME", "house"});
@@ -40,14 +40,14 @@ TEST_F(task_queries, all_tasks_are_read_whatever_a_page_takes) {
         std::size_t rows = 0;
         for (bool more = true; more;) {
             auto page = ask(q);
-            ASSERT_LE(rows, 77u) << "no end, by " << work;
+            ASSERT_LE(rows, 77u) << "no end, with work_max " << work;
             for (const task& t : page.tasks) seen.insert(t.uuid);
             rows += page.tasks.size();
             q.after = page.next;
             more = page.next.has_value();
         }
         EXPECT_EQ(seen.size(), 77u) << work;
-        EXPECT_EQ(rows, 77u) << "none twice, by " << work;
+        EXPECT_EQ(rows, 77u) << "none twice, with work_max " << work;
     }
 }
 
@@ -63,7 +63,7 @@ TEST_F(collected, all_tasks_are_read_with_the_version_they_are_of) {
     EXPECT_TRUE(testing::collect(*tx, account_, 3).too_large());
 }
 
-// Read in steps while everything changes: what is read is one state.
+// Reads in steps, with changes in between, return one consistent state.
 TEST_F(collected, all_tasks_are_read_in_steps_while_they_change) {
     operations many;
     for (int n = 0; n < 4'000; ++n) {
@@ -80,7 +80,7 @@ TEST_F(collected, all_tasks_are_read_in_steps_while_they_change) {
     int steps = 0;
     while (testing::collect_step(all, *store_->begin_read(), 100'000)) {
         if (++steps > 20) continue;
-        // Of those read already and of those to come; gone, come back, new.
+        // Changes of tasks before and after the cursor; removed, recreated and new ones.
         send({update(uuid_of(1), "p", "w" + std::to_string(steps)),
               update(uuid_of(3'999), "p", "w" + std::to_string(steps)), remove(uuid_of(10 + steps)),
               remove(uuid_of(3'000 + steps)), create(uuid_of(5'000 + steps)),
