@@ -70,7 +70,7 @@ void show_report(session& s, const check_report& report, const std::string& note
     }
     show_incomplete(s, report);
     if (!note.empty()) s.out() << note << '\n';
-    if (report.ok()) s.out() << "I1, I2, I3, I4 and I6 hold.\n";
+    if (report.ok()) s.out() << "Guarantees I1, I2, I3, I4 and I6 are verified.\n";
 }
 
 }  // namespace

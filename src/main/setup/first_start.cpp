@@ -37,16 +37,15 @@ boost::asio::awaitable<std::optional<std::string>> ensure_account(engine& engine
 }
 
 std::string welcome(std::string_view url, std::string_view token, const fs::path& admin_token) {
-    std::string text =
-        "This is a new server. Its first account is \"home\", with this token:\n\n  TOKEN=";
+    std::string text = "Created a store with the account \"home\" and this token:\n\n  TOKEN=";
     text.append(token).append(
-        "\n\nIt is not shown again. To create a task, paste that line and:\n\n");
+        "\n\nThe token is not shown again. To create a task, run that line and:\n\n");
     text.append("  curl -sS ").append(url).append("/v1/tasks \\\n");
     text.append("    -H \"Authorization: Bearer $TOKEN\" \\\n");
     text.append("    -H 'Idempotency-Key: \"my-first-task\"' \\\n");
     text.append("    -H 'Content-Type: application/json' \\\n");
     text.append("    -d '{\"description\": \"Say its number out loud\"}'\n\n");
-    text.append("The operator's token, for the program callsign, is in ");
+    text.append("The program callsign uses the operator token in ");
     text.append(admin_token.string()).append(".\n\n");
     return text;
 }

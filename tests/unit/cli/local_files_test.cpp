@@ -120,7 +120,7 @@ TEST_F(command_line, check_needs_no_server) {
               "CHECKED  ROWS\n"
               "tasks    12\n"
               "slots    30\n"
-              "I1, I2, I3, I4 and I6 hold.\n");
+              "Guarantees I1, I2, I3, I4 and I6 are verified.\n");
     EXPECT_EQ(err.str(), "");
     out.str("");
     terminal = true;
@@ -138,7 +138,7 @@ TEST_F(command_line, check_lists_incomplete_tasks_and_ends_well) {
     report.incomplete_count = 1;
     EXPECT_EQ(run(check), 0);
     EXPECT_THAT(out.str(), HasSubstr("SYN-7       ada      " + id + "\nIncomplete tasks lack "));
-    EXPECT_THAT(out.str(), HasSubstr("I1, I2, I3, I4 and I6 hold."));
+    EXPECT_THAT(out.str(), HasSubstr("I1, I2, I3, I4 and I6 are verified."));
     report.incomplete_count = 12;
     EXPECT_EQ(run(check), 0);
     EXPECT_THAT(out.str(), HasSubstr(id + "\nand 11 more.\n"));

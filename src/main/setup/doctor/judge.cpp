@@ -180,8 +180,8 @@ void judge_permissions(const facts& f, std::vector<diagnosis>& all) {
         }
     }
     if (!c.has_said()) {
-        c.ok(f.data_dir.path.string() + " is " + f.data_dir.owner_name +
-             "'s, and its secrets are not readable by others");
+        c.ok(f.data_dir.path.string() + " belongs to " + f.data_dir.owner_name +
+             "; other users cannot read its secrets");
     }
 }
 
@@ -191,7 +191,7 @@ void judge_disk(const facts& f, std::vector<diagnosis>& all) {
     if (!d.trouble.empty()) return c.skip("cannot be checked", d.trouble);
     const std::uintmax_t store = d.database_bytes + d.log_bytes;
     const std::string free = bytes_text(d.free_bytes) + " free of " + bytes_text(d.disk_bytes) +
-                             ", the store takes " + bytes_text(store);
+                             ", store size " + bytes_text(store);
     const std::string room = "free space on the disk of " + d.at.string();
     if (d.free_bytes < free_bytes_min / 4) {
         c.fault(free + ": writes fail or will fail soon", room);
@@ -464,7 +464,7 @@ void judge_port(const facts& f, std::vector<diagnosis>& all) {
     } else if (!f.is_running && !p.trouble.empty()) {
         c.fault("cannot listen on " + p.listen + ": " + p.trouble, "choose another server.listen");
     }
-    if (!c.has_said()) c.ok(p.listen + (f.is_running ? ", used by the server" : ", free"));
+    if (!c.has_said()) c.ok(f.is_running ? "a server is running" : p.listen + ", free");
 }
 
 void judge_server(const facts& f, std::vector<diagnosis>& all) {
