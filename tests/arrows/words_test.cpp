@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,14 +68,13 @@ const char* instead_of(const std::string& word) {
 }
 
 std::vector<fs::path> read_by_people() {
+    static const std::set<std::string> kinds{".md", ".toml",    ".yaml", ".sql", ".proto",
+                                             ".js", ".service", ".cpp",  ".hpp"};
     std::vector<fs::path> all{root / "README.md"};
     for (const char* const folder : {"docs", "config", "examples", "schema", "src", "include",
                                      "reaper", "scripts", "bench", "tests"}) {
         for (const auto& each : fs::recursive_directory_iterator(root / folder)) {
-            const auto kind = each.path().extension();
-            const bool is_text = kind == ".md" || kind == ".toml" || kind == ".yaml" ||
-                                 kind == ".sql" || kind == ".proto" || kind == ".js" ||
-                                 kind == ".service" || is_code(each.path());
+            const bool is_text = kinds.contains(each.path().extension().string());
             const std::string path = each.path().generic_string();
             const bool is_ours = path.find("/vendor/") == std::string::npos &&
                                  path.find("/node_modules/") == std::string::npos &&

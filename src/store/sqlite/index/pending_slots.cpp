@@ -79,7 +79,7 @@ row_page pending_slots::scan(connection& db, const pending_slots* writer, const 
         page.is_last = std::ssize(page.rows) < limit;
         if (!page.is_last) break;
         auto row = fetch_row(db, info_of<slots_by_id>(), key_of_id(id), false);
-        const bool is_open = row && range.index->key_of(row.get());
+        const bool is_open = row && range.index->has(row.get());
         if (!is_open) throw_damaged("pending_slots", id, "there is no such slot that is open");
         page.rows.push_back(std::move(row));
     }
