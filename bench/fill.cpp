@@ -92,13 +92,13 @@ void fill(store& s, rules::id_source& ids, account_id owner, const settings& o) 
 int run(int argc, char** argv) {
     settings o;
     options flags("fill: tasks and slots for a data directory, without a server.");
-    flags.add("--data-dir", o.data_dir, "made if it is not there; no server may hold it");
-    flags.add("--tasks", o.tasks, "how many");
+    flags.add("--data-dir", o.data_dir, "data directory, created if missing; no server may use it");
+    flags.add("--tasks", o.tasks, "number of tasks");
     flags.add("--series", o.series,
               "number of series: the default and S0001, S0002, ..., used in turn");
-    flags.add("--account", o.account, "made for them; its prefix is FILL");
-    flags.add("--batch", o.batch, "tasks in one transaction");
-    flags.add("--seed", o.seed, "of the keys");
+    flags.add("--account", o.account, "name of the account to create; its prefix is FILL");
+    flags.add("--batch", o.batch, "tasks per transaction");
+    flags.add("--seed", o.seed, "seed of the keys");
     flags.parse(argc, argv);
     if (o.data_dir.empty() || o.batch == 0) options::fail("--data-dir is required");
     if (o.series < 1 || o.series > series_max) options::fail("--series must be 1..1000");
