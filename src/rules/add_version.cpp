@@ -109,12 +109,8 @@ uuid name_place(write_tx& tx, const add_version& c, account_id account, chain_pl
     if (const auto on_chain = pass_own(place)) {
         return versions::find_id(tx, account, *on_chain).value();
     }
-    const fork_version side{fork_name(m.ids.next(m.now)),
-                            place.left_at,
-                            m.now,
-                            std::move(place.own),
-                            std::move(place.dropped),
-                            {}};
+    const fork_version side{{fork_name(m.ids.next(m.now)), place.left_at, m.now},
+                            {std::move(place.own), std::move(place.dropped)}};
     // No device has received the former fork version's ID, and the new version replaces it.
     if (c.continues) forks::forget(tx, account, c.parent);
     forks::put(tx, account, side,

@@ -86,7 +86,7 @@ TEST_P(store_contract, a_version_is_found_by_its_id) {
 constexpr forks::bounds keep_all{1000, 1'000'000};
 
 fork_version beside(const uuid& id, std::int64_t own, time_point at = t0) {
-    return {id, 0, at, {own}, {}, {}};
+    return {{id, 0, at}, {{own}, {}}};
 }
 
 TEST_P(store_contract, fork_versions_are_kept_for_a_while) {

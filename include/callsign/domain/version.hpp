@@ -84,15 +84,19 @@ struct chain_position {
 // device's own versions. It is not on the chain; the others' versions that the device lacks rebase
 // it onto the chain (rules/chain_place.hpp). It copies no operations of the chain, since they keep
 // their positions.
-struct fork_version {
+struct fork_mark {
     callsign::uuid id{};
     std::int64_t left_at = 0;
     time_point created_at;
+};
+struct fork_way {
     // The device's own versions after `left_at`, in order; at least one. After the last one the
     // device is on the chain again.
     std::vector<std::int64_t> own{};
     // Others' operations after `left_at` that lost against its own: need not be applied. In order.
     std::vector<chain_position> dropped{};
+};
+struct fork_version : fork_mark, fork_way {
     // ID of the last of `own` on the chain; set when read.
     callsign::uuid back{};
 };
@@ -114,8 +118,8 @@ inline std::size_t size_of(std::span<const operation> all) noexcept {
 }
 
 // Returns the bytes that count against the account's limit of fork versions.
-inline std::size_t size_of(const fork_version& side) noexcept {
-    return 64 + 4 * (side.own.size() + side.dropped.size());
+inline std::size_t size_of(const fork_way& way) noexcept {
+    return 64 + 4 * (way.own.size() + way.dropped.size());
 }
 
 }  // namespace callsign

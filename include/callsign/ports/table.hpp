@@ -124,7 +124,7 @@ class column_sink {
     virtual void put_attributes(const attributes& set, std::span<const std::string> absent) = 0;
     virtual void put_operations(std::span<const operation> all) = 0;
     virtual void put_retry_record(const retry_record& record) = 0;
-    virtual void put_way(const fork_version& fork) = 0;
+    virtual void put_way(std::int64_t left_at, const fork_way& way) = 0;
 };
 
 // Returns the columns of a row in their order; implemented by stores.
@@ -140,8 +140,8 @@ class column_source {
     virtual attribute_diff take_attributes() = 0;
     virtual std::vector<operation> take_operations() = 0;
     virtual retry_record take_retry_record() = 0;
-    // Sets `own` and `dropped` as put_way() stored them. Requires: `left_at` is set.
-    virtual void take_way(fork_version& fork) = 0;
+    // `left_at` as it was put.
+    virtual fork_way take_way(std::int64_t left_at) = 0;
     // Throws store_failure for this row.
     [[noreturn]] virtual void damaged(const char* why) = 0;
 };
@@ -156,13 +156,14 @@ struct one_of {
 template <class Value, class Enum>
 one_of(Value&, Enum, Enum) -> one_of<Value, Enum>;
 
-// The column of a fork version's `own` and `dropped`; `left_at` precedes it.
-template <class Fork>
-struct way_of {
-    Fork& fork;
+// The column of a fork version's way, whose numbers are stored relative to `left_at`.
+template <class Way>
+struct way_from {
+    std::int64_t left_at;
+    Way& way;
 };
-template <class Fork>
-way_of(Fork&) -> way_of<Fork>;
+template <class Way>
+way_from(std::int64_t, Way&) -> way_from<Way>;
 
 // A column of bytes that are not text.
 template <class Value>
@@ -243,8 +244,8 @@ inline void put_column(column_sink& to, const std::vector<operation>& v) {
 inline void put_column(column_sink& to, const retry_record& v) {
     to.put_retry_record(v);
 }
-inline void put_column(column_sink& to, const way_of<const fork_version>& v) {
-    to.put_way(v.fork);
+inline void put_column(column_sink& to, const way_from<const fork_way>& v) {
+    to.put_way(v.left_at, v.way);
 }
 // A token's ID, or a device's ID negated; NULL: neither.
 void put_column(column_sink& to, const author& v);
@@ -316,8 +317,8 @@ inline void take_column(column_source& from, std::vector<operation>& v) {
 inline void take_column(column_source& from, retry_record& v) {
     v = from.take_retry_record();
 }
-inline void take_column(column_source& from, const way_of<fork_version>& v) {
-    from.take_way(v.fork);
+inline void take_column(column_source& from, const way_from<fork_way>& v) {
+    v.way = from.take_way(v.left_at);
 }
 void take_column(column_source& from, author& v);
 template <class Enum>

@@ -12,9 +12,7 @@ std::optional<fork_version> find(read_tx& tx, account_id account, const uuid& id
     if (!found) return std::nullopt;
     const auto last = versions::find_id(tx, account, found->seq);
     if (!last) return std::nullopt;
-    fork_version fork = found->fork;
-    fork.back = *last;
-    return fork;
+    return fork_version{found->fork, found->way, *last};
 }
 
 std::vector<fork_return> returns(read_tx& tx, const fork_return& after, std::int64_t limit) {
@@ -29,7 +27,8 @@ std::vector<fork_return> returns(read_tx& tx, const fork_return& after, std::int
 void put(write_tx& tx, account_id account, const fork_version& made, const bounds& keep) {
     tx.at(made.created_at);
     fork_row row{
-        {.row = tx.draw(drawn_id::fork), .account = account, .fork = made, .seq = made.own.back()}};
+        {.row = tx.draw(drawn_id::fork), .account = account, .fork = made, .seq = made.own.back()},
+        made};
     std::int64_t bytes = 0;  // of all fork versions so far
     tx.edit(tx.expect<accounts_by_id>(account), [&](callsign::account& a) {
         row.place = ++a.forks.versions;

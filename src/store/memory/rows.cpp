@@ -23,9 +23,9 @@ class columns_of_row final : public column_sink {
         put_column(*this, some.size());
     }
     void put_retry_record(const retry_record& /*record*/) override { put_null(); }
-    void put_way(const fork_version& fork) override {
-        put_column(*this, fork.own.size());
-        put_column(*this, fork.dropped.size());
+    void put_way(std::int64_t /*left_at*/, const fork_way& way) override {
+        put_column(*this, way.own.size());
+        put_column(*this, way.dropped.size());
     }
 
     std::vector<std::string> all;

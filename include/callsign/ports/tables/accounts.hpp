@@ -43,5 +43,6 @@ struct table<account> {
         v("fork_bytes", r.forks.bytes);
     }
 };
+extern template const table_info& info_of_table<account>();
 
 }  // namespace callsign

@@ -46,5 +46,6 @@ struct table<action_row> {
         v.fixed("subject", r.what.subject);
     }
 };
+extern template const table_info& info_of_table<action_row>();
 
 }  // namespace callsign

@@ -39,5 +39,6 @@ struct table<device> {
           }));
     }
 };
+extern template const table_info& info_of_table<device>();
 
 }  // namespace callsign

@@ -11,12 +11,14 @@ struct fork_head {
 
     std::int64_t row = 0;
     account_id account;
-    fork_version fork;              // in a head without `own` and `dropped`
+    fork_mark fork;
     std::int64_t seq = 0;           // the last of `own`
     std::int64_t place = 0;         // 1, 2, 3 ... within the account
     std::int64_t bytes_before = 0;  // of all the account's fork versions before it
 };
-struct fork_row : fork_head {};
+struct fork_row : fork_head {
+    fork_way way;
+};
 
 struct forks_by_row : index_on<fork_row, "fork_row"> {
     static auto key(const fork_head& r) { return std::tuple(r.row); }
@@ -48,8 +50,9 @@ struct table<fork_row> {
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {
         head_columns(r, v);
-        v.fixed("way", way_of(r.fork));
+        v.fixed("way", way_from(r.fork.left_at, r.way));
     }
 };
+extern template const table_info& info_of_table<fork_row>();
 
 }  // namespace callsign

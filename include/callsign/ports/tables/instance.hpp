@@ -25,5 +25,6 @@ struct table<instance_row> {
         v("uuid", r.uuid);
     }
 };
+extern template const table_info& info_of_table<instance_row>();
 
 }  // namespace callsign

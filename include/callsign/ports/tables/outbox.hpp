@@ -36,6 +36,7 @@ struct table<effect> {
         v.fixed("created_at", r.created_at);
     }
 };
+extern template const table_info& info_of_table<effect>();
 
 struct contest_row {
     account_id account;
@@ -60,5 +61,6 @@ struct table<contest_row> {
         v("last_at", r.contest.last_at);
     }
 };
+extern template const table_info& info_of_table<contest_row>();
 
 }  // namespace callsign

@@ -22,5 +22,6 @@ struct table<purge> {
         v("through", r.through);
     }
 };
+extern template const table_info& info_of_table<purge>();
 
 }  // namespace callsign

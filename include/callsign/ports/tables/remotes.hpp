@@ -33,5 +33,6 @@ struct table<remote_chain> {
         v("moved_number", part_of(moved_to, &task_place::number));
     }
 };
+extern template const table_info& info_of_table<remote_chain>();
 
 }  // namespace callsign

@@ -20,5 +20,6 @@ struct table<kept_retry_times> {
         v("times", r.record);
     }
 };
+extern template const table_info& info_of_table<kept_retry_times>();
 
 }  // namespace callsign

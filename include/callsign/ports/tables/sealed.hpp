@@ -39,6 +39,7 @@ struct table<sealed_version> {
         v.fixed("segment", as_bytes(r.segment));
     }
 };
+extern template const table_info& info_of_table<sealed_version>();
 
 struct snapshot_head {
     using whole = struct snapshot_row;
@@ -80,5 +81,6 @@ struct table<snapshot_row> {
         v.fixed("bytes", as_bytes(r.bytes));
     }
 };
+extern template const table_info& info_of_table<snapshot_row>();
 
 }  // namespace callsign

@@ -53,6 +53,7 @@ struct table<series> {
         v("numbering", r.numbering);
     }
 };
+extern template const table_info& info_of_table<series>();
 
 struct prefix_row {
     account_id account;
@@ -78,6 +79,7 @@ struct table<prefix_row> {
         v.fixed("series_id", r.series);
     }
 };
+extern template const table_info& info_of_table<prefix_row>();
 
 // The last number assigned in a period of a series.
 struct counter_row {
@@ -109,6 +111,7 @@ struct table<counter_row> {
         v("last_number", r.last_number);
     }
 };
+extern template const table_info& info_of_table<counter_row>();
 
 // Skipped numbers of a counter: first to last.
 struct skipped_row {
@@ -133,5 +136,6 @@ struct table<skipped_row> {
         v.fixed("last_number", r.last);
     }
 };
+extern template const table_info& info_of_table<skipped_row>();
 
 }  // namespace callsign

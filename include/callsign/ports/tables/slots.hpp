@@ -60,5 +60,6 @@ struct table<slot> {
         v("settled_at", r.settled_at);
     }
 };
+extern template const table_info& info_of_table<slot>();
 
 }  // namespace callsign

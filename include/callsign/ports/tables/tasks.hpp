@@ -100,6 +100,7 @@ struct table<task_row> {
         v("attributes", r.attributes);
     }
 };
+extern template const table_info& info_of_table<task_row>();
 
 // ---- history ----
 
@@ -156,5 +157,6 @@ struct table<history_row> {
         v("attributes", r.text);
     }
 };
+extern template const table_info& info_of_table<history_row>();
 
 }  // namespace callsign

@@ -47,5 +47,6 @@ struct table<token_row> {
         v("revoked_at", r.what.revoked_at);
     }
 };
+extern template const table_info& info_of_table<token_row>();
 
 }  // namespace callsign

@@ -99,5 +99,6 @@ struct table<store_totals> {
         for (std::size_t n = 0; n < drawn_ids; ++n) v(last_ids[n], r.last_ids[n]);
     }
 };
+extern template const table_info& info_of_table<store_totals>();
 
 }  // namespace callsign

@@ -59,5 +59,6 @@ struct table<version_row> {
         v("operations", r.operations);
     }
 };
+extern template const table_info& info_of_table<version_row>();
 
 }  // namespace callsign

@@ -38,6 +38,7 @@ struct table<webhook> {
         v.fixed("created_at", r.created_at);
     }
 };
+extern template const table_info& info_of_table<webhook>();
 
 struct delivery_row {
     std::int64_t id = 0;
@@ -72,5 +73,6 @@ struct table<delivery_row> {
         v.fixed("took_ms", r.what.took);
     }
 };
+extern template const table_info& info_of_table<delivery_row>();
 
 }  // namespace callsign

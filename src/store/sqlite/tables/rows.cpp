@@ -109,18 +109,18 @@ std::optional<std::vector<operation>> decode_operations(std::string_view bytes) 
     return operations;
 }
 
-std::string encode(const fork_version& side) {
+std::string encode(const fork_way& way, std::int64_t left_at) {
     rows::Way message;
-    std::int64_t before = side.left_at;
-    for (const std::int64_t seq : side.own) {
+    std::int64_t before = left_at;
+    for (const std::int64_t seq : way.own) {
         message.add_own(static_cast<std::uint64_t>(seq - before));
         before = seq;
     }
-    before = side.left_at;
-    for (auto at = side.dropped.begin(); at != side.dropped.end();) {
+    before = left_at;
+    for (auto at = way.dropped.begin(); at != way.dropped.end();) {
         const chain_position first = *at;
         std::size_t count = 0;
-        while (at != side.dropped.end() && *at == chain_position{first.seq, first.index + count}) {
+        while (at != way.dropped.end() && *at == chain_position{first.seq, first.index + count}) {
             ++at;
             ++count;
         }
@@ -132,30 +132,32 @@ std::string encode(const fork_version& side) {
     return message.SerializeAsString();
 }
 
-bool decode_way(std::string_view bytes, fork_version& side) {
+std::optional<fork_way> decode_way(std::string_view bytes, std::int64_t left_at) {
     // More than any fork version has, and sums stay far from overflow.
     constexpr std::uint64_t number_max = std::uint64_t{1} << 40;
     constexpr std::size_t dropped_max = std::size_t{1} << 20;
     const auto is_sound = [](std::uint64_t n) { return n < number_max; };
     rows::Way message;
-    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
-    if (!is_sound(static_cast<std::uint64_t>(side.left_at))) return false;
-    std::int64_t seq = side.left_at;
+    fork_way way;
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
+    if (!is_sound(static_cast<std::uint64_t>(left_at))) return std::nullopt;
+    std::int64_t seq = left_at;
     for (const std::uint64_t step : message.own()) {
-        if (step == 0 || !is_sound(step)) return false;
-        side.own.push_back(seq += static_cast<std::int64_t>(step));
+        if (step == 0 || !is_sound(step)) return std::nullopt;
+        way.own.push_back(seq += static_cast<std::int64_t>(step));
     }
     const auto& runs = message.dropped();
-    if (side.own.empty() || runs.size() % 3 != 0) return false;
-    seq = side.left_at;
+    if (way.own.empty() || runs.size() % 3 != 0) return std::nullopt;
+    seq = left_at;
     for (int i = 0; i < runs.size(); i += 3) {
         const std::uint64_t count = runs[i + 2];
-        if (!is_sound(runs[i]) || !is_sound(runs[i + 1]) || !is_sound(count)) return false;
-        if (count > dropped_max - side.dropped.size()) return false;
+        if (!is_sound(runs[i]) || !is_sound(runs[i + 1]) || !is_sound(count)) return std::nullopt;
+        if (count > dropped_max - way.dropped.size()) return std::nullopt;
         seq += static_cast<std::int64_t>(runs[i]);
-        for (std::uint64_t n = 0; n < count; ++n) side.dropped.push_back({seq, runs[i + 1] + n});
+        for (std::uint64_t n = 0; n < count; ++n) way.dropped.push_back({seq, runs[i + 1] + n});
     }
-    return std::is_sorted(side.dropped.begin(), side.dropped.end());
+    if (!std::is_sorted(way.dropped.begin(), way.dropped.end())) return std::nullopt;
+    return way;
 }
 
 namespace {

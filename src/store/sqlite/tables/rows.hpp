@@ -20,11 +20,9 @@ std::optional<attribute_diff> decode_attributes(std::string_view bytes);
 std::string encode(std::span<const operation> operations);
 std::optional<std::vector<operation>> decode_operations(std::string_view bytes);
 
-// Encodes `own` and `dropped`; `left_at` has its own column.
-std::string encode(const fork_version& side);
-// Decodes into `side`, whose `left_at` is set. Returns false if encode() would not have written
-// this.
-bool decode_way(std::string_view bytes, fork_version& side);
+std::string encode(const fork_way& way, std::int64_t left_at);
+// Returns nullopt if encode() would not have written this.
+std::optional<fork_way> decode_way(std::string_view bytes, std::int64_t left_at);
 
 std::string encode(const retry_record& record);
 // Returns a sound record, or nullopt.

@@ -229,7 +229,9 @@ class bound_columns final : public column_sink {
         put_made(encode(all));
     }
     void put_retry_record(const retry_record& record) override { put_made(encode(record)); }
-    void put_way(const fork_version& fork) override { put_made(encode(fork)); }
+    void put_way(std::int64_t left_at, const fork_way& way) override {
+        put_made(encode(way, left_at));
+    }
 
     void put_key(const index_info& index, std::size_t first, std::size_t count,
                  std::string_view key) {
@@ -273,8 +275,8 @@ class read_columns final : public column_source {
     retry_record take_retry_record() override {
         return decoded(decode_retry_record(take_bytes()), "its times");
     }
-    void take_way(fork_version& fork) override {
-        if (!decode_way(take_bytes(), fork)) damaged("its way");
+    fork_way take_way(std::int64_t left_at) override {
+        return decoded(decode_way(take_bytes(), left_at), "its way");
     }
     void damaged(const char* why) override { q_.damaged(why); }
 
