@@ -81,11 +81,13 @@ endif()
 target_compile_definitions(callsign_options INTERFACE CALLSIGN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(callsign_options INTERFACE Threads::Threads)
 
-# callsign_room(NAME [PRECOMPILED] [FOLDER dir] [DOORS headers...] DEPS targets...): a static
-# library of the module's folder, or an interface library if the folder has no sources; built only
-# if a program needs it. PRECOMPILED: the module uses Beast, whose headers come from callsign_pch.
+# callsign_room(NAME [PRECOMPILED] [FOLDER dir] [DOORS headers...] [LAYERS folders...] DEPS
+# targets...): a static library of the module's folder, or an interface library if the folder has no
+# sources; built only if a program needs it. PRECOMPILED: the module uses Beast, whose headers come
+# from callsign_pch. LAYERS: the folders inside the module, those of one layer in one argument, the
+# lowest first; a folder includes only lower ones.
 function(callsign_room name)
-  cmake_parse_arguments(ARG "PRECOMPILED" "FOLDER" "DEPS;DOORS" ${ARGN})
+  cmake_parse_arguments(ARG "PRECOMPILED" "FOLDER" "DEPS;DOORS;LAYERS" ${ARGN})
   if(NOT ARG_FOLDER)
     set(ARG_FOLDER src/${name})
   endif()
@@ -94,7 +96,8 @@ function(callsign_room name)
   endif()
   string(REPLACE ";" "," doors "${ARG_DOORS}")
   string(REPLACE ";" "," deps "${ARG_DEPS}")
-  set_property(GLOBAL APPEND PROPERTY CALLSIGN_ROOMS "${name}|${ARG_FOLDER}|${doors}|${deps}")
+  string(REPLACE ";" "," layers "${ARG_LAYERS}")
+  set_property(GLOBAL APPEND PROPERTY CALLSIGN_ROOMS "${name}|${ARG_FOLDER}|${doors}|${deps}|${layers}")
 
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ARG_FOLDER}/*.cpp
                                       ${CMAKE_SOURCE_DIR}/${ARG_FOLDER}/*/*.cpp)

@@ -1,5 +1,7 @@
 #include "retry_watch.hpp"
 
+#include <callsign/engine/permits.hpp>
+#include <callsign/engine/wakeup.hpp>
 #include <callsign/reaper/reaper.hpp>
 
 #include <algorithm>
@@ -30,15 +32,15 @@ class reaper::impl {
           clock_(clock),
           network_(network),
           probe_(probe),
-          pause_(clock.make_timer(network)),
+          changed_(clock, network),
+          sweeps_(clock, {}),
           watch_(options.automatic),
           watched_until_(clock.elapsed()),
           events_(engine.events().subscribe([this](const event& happened) {
               if (const auto* const retry = std::get_if<events::retry_seen>(&happened)) {
                   watch_.saw(*retry);
               } else if (std::holds_alternative<events::series_numbering>(happened)) {
-                  is_due_ = true;
-                  pause_->cancel();
+                  changed_.notify();
               }
           })) {
         status_.options = options;
@@ -47,36 +49,26 @@ class reaper::impl {
 
     asio::awaitable<void> run() {
         while (!stopped_) {
-            is_due_ = false;
+            const auto seen = changed_.now();
             const auto swept = co_await sweep_once();
             if (swept.has_error()) probe_.sweep_failed(swept.error());
-            if (!stopped_ && !is_due_) co_await pause_->wait(status_.options.interval);
+            if (!stopped_) co_await changed_.wait(seen, status_.options.interval);
         }
         co_await keep_news();
     }
 
     void stop() {
         stopped_ = true;
-        pause_->cancel();
+        changed_.notify();
     }
 
     void ask_elsewhere(outbox& outbox) { outbox_ = &outbox; }
 
     asio::awaitable<result<sweep_result>> sweep_once() {
-        while (sweeping_) co_await turn();
-        sweeping_ = true;
+        const permits::permit mine = co_await sweeps_.take(payer::house());
         const time_point begun = clock_.now();
         const milliseconds reading = clock_.elapsed();
-        result<sweep_result> swept = make_error_code(errc::store_unavailable);
-        std::exception_ptr thrown;  // the next sweep begins, whatever becomes of this one
-        try {
-            swept = co_await sweep();
-        } catch (...) {
-            thrown = std::current_exception();
-        }
-        sweeping_ = false;
-        if (!turns_.empty()) turns_.front()->cancel();
-        if (thrown) std::rethrow_exception(thrown);
+        const result<sweep_result> swept = co_await sweep();
         if (swept.has_value()) {
             ++status_.sweeps;
             status_.last_sweep = begun;
@@ -90,7 +82,7 @@ class reaper::impl {
     void reload(reaper_options options) {
         status_.options = options;
         choose_windows();
-        pause_->cancel();  // a shorter interval need not wait for the longer one to end
+        changed_.notify();  // a shorter interval need not wait for the longer one to end
     }
 
     reaper_status status() const {
@@ -375,21 +367,13 @@ class reaper::impl {
         if (!kept) watch_.keep_again();
     }
 
-    // Waits until the sweep in progress has ended.
-    asio::awaitable<void> turn() {
-        const auto mine = clock_.make_timer(network_);
-        turns_.push_back(mine.get());
-        co_await mine->wait(std::chrono::hours{1});
-        std::erase(turns_, mine.get());
-    }
-
     engine& engine_;
     clock& clock_;
     asio::any_io_executor network_;
     reaper_probe& probe_;
     outbox* outbox_ = nullptr;
-    std::unique_ptr<timer> pause_;
-    std::vector<timer*> turns_;  // of callers that wait for a sweep, first come first served
+    wakeup changed_;  // what ends the pause between two sweeps
+    permits sweeps_;  // one at a time, first come first served
     reaper_status status_;
     retry_watch watch_;
     milliseconds watched_until_;  // by the monotonic clock
@@ -398,8 +382,6 @@ class reaper::impl {
     std::optional<find_purged::answer> scrubbing_;  // what is left to do of an account
     account_id scrubbed_of_;                        // the account begun last
     bool clearing_due_ = false;                     // of the WAL
-    bool sweeping_ = false;
-    bool is_due_ = false;  // another sweep, at once
     bool stopped_ = false;
 };
 

@@ -4,12 +4,14 @@
 #include "work.hpp"
 
 #include <callsign/engine/engine.hpp>
+#include <callsign/engine/wakeup.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace callsign {
 
@@ -41,22 +43,18 @@ class creation final : public work {
     slot_id slot_{};
 };
 
-// A request that waits for the outcome of another with its key. Lives in its coroutine's frame.
-struct follower {
-    std::unique_ptr<timer> patience;
-    std::optional<result<create_answer>> outcome;
-};
+// The outcome of a creation, for requests with the same key that wait for it.
+using creation_outcome = awaited<result<create_answer>>;
 
-// A request in progress, and those that wait for it. Lives in its coroutine's frame.
-struct leader {
+// A creation in progress. Lives in its coroutine's frame.
+struct active_creation {
     std::string key;
     digest fingerprint{};
-    std::vector<follower*> followers;
+    std::shared_ptr<creation_outcome> awaited;  // null: no other request waits
 };
 
-// Every creation in progress in this process, by (account, idempotency key of the leader). Network
-// executor.
-using creations =
-    boost::unordered_flat_map<std::pair<account_id, std::string_view>, leader*, worked_on_hash>;
+// Every creation in progress in this process, by (account, its idempotency key). Network executor.
+using creations = boost::unordered_flat_map<std::pair<account_id, std::string_view>,
+                                            active_creation*, worked_on_hash>;
 
 }  // namespace callsign

@@ -59,7 +59,7 @@ class engine::impl {
           probe_(probe),
           on_fatal_(std::move(on_fatal)),
           shares_(std::make_shared<shares>(limits_of(options_))),
-          drained_(clock.make_timer(executors.network)),
+          idle_(clock, executors.network),
           readers_(store, clock, executors_, options_,
                    {[this](std::span<work_item* const> done) { completed(done); },
                     [this](const store_failure& failure) { return read_failed(failure); },
@@ -132,7 +132,7 @@ class engine::impl {
             }
         }
         probe_.queue_depth_changed(shares_->depth());
-        if (shares_->depth() == 0 && !copying_ && !accepting_) drained_->cancel();
+        if (shares_->depth() == 0) idle_.notify();
         for (Waiter* w : done) {
             auto handler = w->take_handler();
             std::move(handler)();
@@ -161,7 +161,7 @@ class engine::impl {
             more = co_await asio::co_spawn(executors_.writer, step(copy), asio::use_awaitable);
             told(copy->so_far);
         }
-        if (!accepting_) drained_->cancel();
+        idle_.notify();
         co_return copy->failed;
     }
 
@@ -233,7 +233,7 @@ class engine::impl {
             if (!passed || !trouble_ || !accepting_) continue;
             co_await asio::co_spawn(executors_.writer, prove(), asio::use_awaitable);
         }
-        drained_->cancel();
+        idle_.notify();
     }
 
     asio::awaitable<void> look() {
@@ -261,7 +261,7 @@ class engine::impl {
     }
 
     asio::awaitable<result<create_answer>> lead(reserve request, milliseconds until) {
-        leader self{request.key, request.fingerprint, {}};
+        active_creation self{request.key, request.fingerprint, {}};
         const std::pair<account_id, std::string_view> key{request.account, self.key};
         creations_.emplace(key, &self);
         creation w(std::move(request), until);
@@ -283,10 +283,7 @@ class engine::impl {
         }
         creations_.erase(key);
         record(outcome, w.retried_since());
-        for (follower* f : self.followers) {
-            f->outcome = outcome;
-            f->patience->cancel();
-        }
+        if (self.awaited) self.awaited->set(outcome);
         if (thrown) std::rethrow_exception(thrown);
         co_return outcome;
     }
@@ -357,26 +354,23 @@ class engine::impl {
     }
 
     // Another request's outcome as this one's; none: this one must run by itself.
-    asio::awaitable<std::optional<result<create_answer>>> follow(leader& ahead,
+    asio::awaitable<std::optional<result<create_answer>>> follow(active_creation& ahead,
                                                                  const reserve& request,
                                                                  milliseconds until) {
         const bool same = ahead.fingerprint == request.fingerprint;
-        follower self{clock_.make_timer(executors_.network), {}};
-        ahead.followers.push_back(&self);
-        const auto patience = std::max(until - clock_.elapsed(), milliseconds{0});
-        co_await self.patience->wait(patience);
-        if (!self.outcome) {
-            // A timeout, with `ahead` still in progress: it sets its followers' outcome before it
-            // ends.
-            std::erase(ahead.followers, &self);
-            co_return result<create_answer>{in_progress{}};
+        if (!ahead.awaited) {
+            ahead.awaited = std::make_shared<creation_outcome>(clock_, executors_.network);
         }
-        if (!same || !*self.outcome) co_return std::nullopt;
-        if (auto* given = std::get_if<receipted>(&**self.outcome)) {
-            given->replayed = true;
-            co_return std::move(self.outcome);
+        const std::shared_ptr<creation_outcome> awaited = ahead.awaited;
+        const auto* const its = co_await awaited->get(until - clock_.elapsed());
+        if (its == nullptr) co_return result<create_answer>{in_progress{}};
+        if (!same || !*its) co_return std::nullopt;
+        if (const auto* given = std::get_if<receipted>(&**its)) {
+            receipted again = *given;
+            again.replayed = true;
+            co_return result<create_answer>{std::move(again)};
         }
-        if (std::holds_alternative<slot_failed>(**self.outcome)) co_return std::move(self.outcome);
+        if (std::holds_alternative<slot_failed>(**its)) co_return *its;
         co_return std::nullopt;
     }
 
@@ -433,7 +427,7 @@ class engine::impl {
     // Requests whose task is in flight to a remote server; each in its coroutine's frame.
     std::unordered_multimap<slot_id, wakeup*> landings_;
     remote_editor* editor_ = nullptr;
-    std::unique_ptr<timer> drained_;
+    wakeup idle_;  // maybe: no request, copy or watch_writes() is left
 
     readers readers_;
     writer writer_;
@@ -504,13 +498,13 @@ void engine::edit_elsewhere_by(remote_editor& editor) {
 void engine::stop() {
     impl_->accepting_ = false;
     impl_->watch_->cancel();
-    if (queue_depth() == 0 && !impl_->copying_) impl_->drained_->cancel();
+    impl_->idle_.notify();
 }
 
 asio::awaitable<void> engine::drained() {
     CALLSIGN_ASSERT(!impl_->accepting_);
-    while (queue_depth() != 0 || impl_->copying_ || impl_->watching_)
-        co_await impl_->drained_->wait(rest);
+    co_await impl_->idle_.until(
+        [this] { return queue_depth() == 0 && !impl_->copying_ && !impl_->watching_; });
 }
 
 milliseconds engine::request_deadline() const noexcept {

@@ -17,34 +17,10 @@ constexpr std::size_t step_bytes_max = std::size_t{512} * 1024;
 // The claim of each step of encoding.
 constexpr cost packing_cost{.bytes = step_bytes_max};
 
-// How long a request waits for another one's snapshot, or for a turn.
-constexpr milliseconds patience{30'000};
-
-// A timer in a queue, for as long as its owner waits; also if the owner's frame is dropped.
-template <class Queue>
-class place {
-  public:
-    place(std::shared_ptr<const void> owner, Queue* queue, timer& mine)
-        : owner_(std::move(owner)), queue_(queue), mine_(&mine) {
-        queue_->push_back(mine_);
-    }
-    ~place() { std::erase(*queue_, mine_); }
-    place(const place&) = delete;
-    place& operator=(const place&) = delete;
-
-  private:
-    std::shared_ptr<const void> owner_;  // of the queue
-    Queue* queue_;
-    timer* mine_;
-};
+// How long a request waits for another one's snapshot, or to make its own.
+constexpr milliseconds wait_max{30'000};
 
 }  // namespace
-
-// A snapshot in progress, and the requests that wait for it.
-struct server_snapshots::making {
-    std::vector<timer*> waiting;  // each in its frame
-    std::optional<result<shared>> outcome;
-};
 
 server_snapshots::shared server_snapshots::state::find(account_id account) const {
     const auto found = std::find_if(kept.begin(), kept.end(),
@@ -66,53 +42,6 @@ void server_snapshots::state::keep(account_id account, shared snapshot) {
     kept.emplace_back(account, std::move(snapshot));
 }
 
-void server_snapshots::state::wake_next() const {
-    if (makers < made_at_once_max && !queue.empty()) queue.front()->cancel();
-}
-
-// The right to make a snapshot: the only one of its account, one of few in all. Wakes the requests
-// that wait for it when it ends, however it ends.
-class server_snapshots::turn {
-  public:
-    turn(std::shared_ptr<state> all, account_id account)
-        : state_(std::move(all)), account_(account), making_(std::make_shared<making>()) {
-        state_->under_way.emplace(account_, making_);
-    }
-    ~turn() {
-        state_->under_way.erase(account_);
-        for (timer* each : making_->waiting) each->cancel();
-        if (has_turn_) --state_->makers;
-        state_->wake_next();
-    }
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-
-    // False: no turn in time.
-    awaitable<bool> begin(clock& clock) {
-        const auto executor = co_await boost::asio::this_coro::executor;
-        const auto mine = clock.make_timer(executor);
-        {
-            const place in_queue(state_, &state_->queue, *mine);
-            while (state_->makers >= made_at_once_max || state_->queue.front() != mine.get()) {
-                const bool waited_out = co_await mine->wait(patience);
-                if (waited_out) co_return false;
-            }
-        }
-        has_turn_ = true;
-        ++state_->makers;
-        state_->wake_next();  // two may have ended before this one ran
-        co_return true;
-    }
-
-    void end(const result<shared>& outcome) { making_->outcome = outcome; }
-
-  private:
-    std::shared_ptr<state> state_;
-    account_id account_;
-    std::shared_ptr<making> making_;
-    bool has_turn_ = false;
-};
-
 awaitable<result<server_snapshots::shared>> server_snapshots::of(account_id account,
                                                                  reserve_bytes reserve) {
     const auto head = co_await engine_.ask(find_head{account});
@@ -121,18 +50,24 @@ awaitable<result<server_snapshots::shared>> server_snapshots::of(account_id acco
     if (auto known = state_->find(account); known && known->version == head->version) {
         co_return known;
     }
-    const auto under_way = state_->under_way.find(account);
-    if (under_way == state_->under_way.end()) {
-        co_return co_await make(account, std::move(reserve));
+    const auto in_progress = state_->in_progress.find(account);
+    if (in_progress != state_->in_progress.end()) {
+        // It will be as of the head at its end, no older than the one just read.
+        const std::shared_ptr<outcome> its = in_progress->second;
+        const result<shared>* const made = co_await its->get(wait_max);
+        co_return made ? *made : result<shared>(errc::overloaded);
     }
-    // The snapshot in progress will be as of the head at its end, no older than the one just read.
-    const std::shared_ptr<making> its = under_way->second;
     const auto executor = co_await boost::asio::this_coro::executor;
-    const auto mine = clock_.make_timer(executor);
-    const place among_waiting(its, &its->waiting, *mine);
-    co_await mine->wait(patience);
-    if (!its->outcome) co_return errc::overloaded;
-    co_return *its->outcome;
+    const auto mine = std::make_shared<outcome>(clock_, executor);
+    state_->in_progress.emplace(account, mine);
+    // However this ends, those that wait learn of it.
+    const std::shared_ptr<void> afterwards(nullptr, [all = state_, account, mine](void*) {
+        all->in_progress.erase(account);
+        mine->set(errc::overloaded);
+    });
+    auto made = co_await make(account, std::move(reserve));
+    mine->set(made);
+    co_return made;
 }
 
 // Reads a page and adds it. Returns whether more is to come.
@@ -156,28 +91,18 @@ awaitable<result<bool>> server_snapshots::collect_some(collected_tasks& all, acc
 
 awaitable<result<server_snapshots::shared>> server_snapshots::make(account_id account,
                                                                    reserve_bytes reserve) {
-    turn mine(state_, account);
-    const bool begun = co_await mine.begin(clock_);
-    state_->wake_next();  // another is the first in the queue now
-    if (!begun) co_return errc::overloaded;
+    const permits::permit mine = co_await permits_.take(account, wait_max);
+    if (!mine) co_return errc::overloaded;
     ++state_->made;
-    const auto fail = [&](boost::system::error_code why) {
-        mine.end(why);
-        return result<shared>(why);
-    };
-
     collected_tasks all(account, bytes_max_);
     for (bool more = true; more;) {
         const std::size_t before = all.bytes();
         const auto added = co_await collect_some(all, account);
-        if (!added) co_return fail(added.error());
+        if (!added) co_return added.error();
         more = *added;
-        if (!reserve(all.bytes() - before)) co_return fail(errc::overloaded);
+        if (!reserve(all.bytes() - before)) co_return errc::overloaded;
     }
-    if (all.too_large()) {
-        mine.end(shared{});
-        co_return shared{};
-    }
+    if (all.too_large()) co_return shared{};
 
     wire::snapshot_writer writer;
     while (!all.tasks().empty()) {
@@ -191,15 +116,14 @@ awaitable<result<server_snapshots::shared>> server_snapshots::make(account_id ac
             return tasks.empty();
         };
         const auto done = co_await engine_.offload({account, packing_cost}, std::move(step));
-        if (!done) co_return fail(done.error());
+        if (!done) co_return done.error();
     }
     auto finish = [&writer] { return writer.finish(); };
     auto packed = co_await engine_.offload({account, packing_cost}, std::move(finish));
-    if (!packed) co_return fail(packed.error());
+    if (!packed) co_return packed.error();
     auto done =
         std::make_shared<const server_snapshot>(server_snapshot{all.version(), std::move(*packed)});
     state_->keep(account, done);
-    mine.end(shared(done));
     co_return shared(done);
 }
 

@@ -5,6 +5,7 @@
 #include <callsign/base/instant_bounds.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/wire/convert.hpp>
+#include <callsign/wire/cursor.hpp>
 
 #include <set>
 
@@ -126,6 +127,7 @@ v1::Task to_message(const task& t, std::string_view key_attribute) {
 
 v1::Change to_message(const task_change& c, std::string_view key_attribute) {
     v1::Change out;
+    out.set_cursor(cursor_text(c.place, c.mark));
     out.set_seq(c.place.seq);
     set_timestamp(*out.mutable_at(), c.at);
     out.set_by(c.by);
@@ -197,6 +199,7 @@ v1::Webhook to_message(const webhook& w) {
     if (w.disabled) out.set_reason(std::string(to_string(*w.disabled)));
     out.set_failures(w.failures);
     set_timestamp(*out.mutable_created_at(), w.created_at);
+    out.set_cursor(cursor_text(w.after, w.mark));
     return out;
 }
 

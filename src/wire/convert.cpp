@@ -116,8 +116,8 @@ digest fingerprint_of(const decoded_create& c) {
 
 void add_faults(faults& found, std::span<const task_fault> wrong, std::string_view key_attribute) {
     for (const task_fault& fault : wrong) {
-        add_fault(found, names::field_of(fault.attribute, key_attribute), fault.code,
-                  std::string(fault.detail));
+        add_fault(found, {names::field_of(fault.attribute, key_attribute), std::string(fault.code),
+                          std::string(fault.detail)});
     }
 }
 

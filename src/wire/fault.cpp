@@ -9,18 +9,18 @@ constexpr std::size_t shown_name_bytes_max = 64;
 
 }  // namespace
 
-void add_fault(faults& found, std::string field, std::string_view code, std::string detail,
-               std::size_t most) {
+void add_fault(faults& found, field_fault fault, std::size_t most) {
     if (found.size() >= most) return;
     const bool named = std::any_of(found.begin(), found.end(),
-                                   [&](const field_fault& f) { return f.field == field; });
-    if (named && !field.empty()) return;
-    found.push_back({std::move(field), std::string(code), std::move(detail)});
+                                   [&](const field_fault& f) { return f.field == fault.field; });
+    if (named && !fault.field.empty()) return;
+    found.push_back(std::move(fault));
 }
 
 void add_too_many_values(faults& found, std::size_t values, std::size_t most) {
-    add_fault(found, {}, "too-many",
-              "The body must have at most " + std::to_string(values) + " values.", most);
+    add_fault(found,
+              {"", "too-many", "The body must have at most " + std::to_string(values) + " values."},
+              most);
 }
 
 // Never cuts inside of a character: in UTF-8 continuation bytes are 10xxxxxx.

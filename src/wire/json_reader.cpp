@@ -123,7 +123,7 @@ class json_reader {
     frame& top() noexcept { return frames_.back(); }
 
     void say(std::string field, std::string_view code, std::string detail) {
-        add_fault(found_, std::move(field), code, std::move(detail), most_);
+        add_fault(found_, {std::move(field), std::string(code), std::move(detail)}, most_);
     }
 
     std::string_view joined(std::string_view rest) {
@@ -414,9 +414,10 @@ void read_json(std::string_view bytes, Message& out, faults& found, std::size_t 
     if (!ec && used < bytes.size()) ec = boost::json::error::extra_data;
     if (parser.handler().has_too_many()) return add_too_many_values(found, values, most);
     if (!ec || parser.handler().full()) return;
-    add_fault(found, "", "malformed",
-              "The body is not well-formed JSON: " + ec.message() + " at byte " +
-                  std::to_string(used) + ".",
+    add_fault(found,
+              {"", "malformed",
+               "The body is not well-formed JSON: " + ec.message() + " at byte " +
+                   std::to_string(used) + "."},
               most);
 }
 

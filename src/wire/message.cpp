@@ -47,13 +47,15 @@ void find_faults(const Message& message, const place* at, faults& found, std::si
         std::string path = path_of(at);
         if (!path.empty()) path += '.';
         path += std::to_string(unknown.field(i).number());
-        add_fault(found, std::move(path), "unknown-field", "Unknown field number.", most);
+        add_fault(found, {std::move(path), "unknown-field", "Unknown field number."}, most);
     }
     const auto* type = message.GetDescriptor();
     if (type == google::protobuf::Timestamp::descriptor()) {
         if (!is_timestamp(static_cast<const google::protobuf::Timestamp&>(message))) {
-            add_fault(found, path_of(at), "invalid",
-                      "Must be an instant of the years 1 to 9999, with 0 to 999999999 nanoseconds.",
+            add_fault(found,
+                      {path_of(at), "invalid",
+                       "Must be an instant of the years 1 to 9999, with 0 to 999999999 "
+                       "nanoseconds."},
                       most);
         }
         return;
@@ -134,7 +136,7 @@ void read_protobuf(std::string_view bytes, Message& out, faults& found, std::siz
         return add_too_many_values(found, values, most);
     }
     if (!fits || !out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        add_fault(found, "", "malformed", "The body is not a well-formed protobuf message.");
+        add_fault(found, {"", "malformed", "The body is not a well-formed protobuf message."});
         return;
     }
     find_faults(out, nullptr, found, most);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -111,6 +112,45 @@ TEST(arrows, every_include_is_a_declared_dependency) {
     EXPECT_GT(seen, 500u);
 }
 
+// Returns the index of the layer of a folder; nullopt: it is in none.
+std::optional<std::size_t> layer_of(const room& r, const std::string& folder) {
+    for (std::size_t n = 0; n < r.layers.size(); ++n) {
+        if (r.layers[n].contains(folder)) return n;
+    }
+    return std::nullopt;
+}
+
+// Returns an empty string if a folder of the module may include the other, otherwise the error.
+std::string fault_inside(const room& r, const std::string& from, const std::string& to) {
+    if (from == to) return {};
+    const auto low = layer_of(r, to);
+    const auto high = layer_of(r, from);
+    if (!low || !high) return "a folder is in no layer";
+    return *low < *high ? "" : from + " may not include " + to;
+}
+
+TEST(arrows, a_folder_includes_only_lower_layers_of_its_module) {
+    std::size_t seen = 0;
+    for (const room& r : rooms_of_the_house()) {
+        if (r.layers.empty()) continue;
+        const fs::path folder = root / r.folder;
+        for (const fs::path& source : sources_in(folder)) {
+            const std::string from = fs::relative(source.parent_path(), folder).string();
+            EXPECT_TRUE(layer_of(r, from)) << source;
+            for (const auto& [is_own, include] : includes_of(source)) {
+                if (!is_own || is_generated(include)) continue;
+                const bool is_beside = fs::exists(source.parent_path() / include);
+                const fs::path header = (is_beside ? source.parent_path() : folder) / include;
+                const fs::path its = fs::relative(header.parent_path(), folder);
+                ++seen;
+                EXPECT_EQ(fault_inside(r, from, its.lexically_normal().string()), "")
+                    << source << " includes " << include;
+            }
+        }
+    }
+    EXPECT_GT(seen, 50u);
+}
+
 TEST(arrows, every_public_header_belongs_to_a_module) {
     const auto rooms = rooms_of_the_house();
     const fs::path doors = root / "include/callsign";
@@ -123,7 +163,7 @@ TEST(arrows, an_undeclared_include_is_found) {
     std::istringstream lines(
         "base|src/base|base|OpenSSL::Crypto\n"
         "store_sqlite|src/store/sqlite|store/sqlite.hpp|callsign_base,SQLiteCpp\n"
-        "api|src/api|api|callsign_base,callsign_net\n");
+        "api|src/api|api|callsign_base,callsign_net|shared,rest sync,front\n");
     const auto rooms = read_rooms(lines);
     ASSERT_EQ(rooms.size(), 3u);
     const room& api = rooms[2];
@@ -135,6 +175,11 @@ TEST(arrows, an_undeclared_include_is_found) {
     EXPECT_NE(fault_of(rooms, api, "callsign/nowhere/x.hpp"), "");
     EXPECT_NE(fault_of(rooms, api, "sqlite3.h"), "");
     EXPECT_EQ(fault_of(rooms, rooms[1], "SQLiteCpp/Database.h"), "");
+    EXPECT_EQ(fault_inside(api, "front", "shared"), "");
+    EXPECT_EQ(fault_inside(api, "rest", "rest"), "");
+    EXPECT_NE(fault_inside(api, "rest", "sync"), "");
+    EXPECT_NE(fault_inside(api, "shared", "rest"), "");
+    EXPECT_NE(fault_inside(api, "front", "elsewhere"), "");
 }
 
 // ---- hash tables ----

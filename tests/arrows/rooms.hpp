@@ -17,26 +17,33 @@ struct room {
     std::string folder;              // of the sources, relative to the root of the repository
     std::vector<std::string> doors;  // public headers: a folder or a file below include/callsign
     std::set<std::string> deps;      // modules and libraries
+    // Folders inside the module, the lowest layer first; empty: not declared.
+    std::vector<std::set<std::string>> layers{};
 };
 
-// Parses CMake's lines: name|folder|header,header|dependency,dependency
+// Parses CMake's lines: name|folder|header,header|dependency,dependency|folder folder,folder
 inline std::vector<room> read_rooms(std::istream& in) {
-    const auto list = [](const std::string& text) {
+    const auto list = [](const std::string& text, char separator = ',') {
         std::vector<std::string> all;
         std::istringstream parts(text);
-        for (std::string part; std::getline(parts, part, ',');) all.push_back(part);
+        for (std::string part; std::getline(parts, part, separator);) all.push_back(part);
         return all;
     };
     std::vector<room> rooms;
     for (std::string line; std::getline(in, line);) {
         std::istringstream fields(line);
-        std::string name, folder, doors, deps;
+        std::string name, folder, doors, deps, layers;
         std::getline(fields, name, '|');
         std::getline(fields, folder, '|');
         std::getline(fields, doors, '|');
         std::getline(fields, deps, '|');
+        std::getline(fields, layers, '|');
         const auto named = list(deps);
         rooms.push_back({name, folder, list(doors), {named.begin(), named.end()}});
+        for (const std::string& layer : list(layers)) {
+            const auto folders = list(layer, ' ');
+            rooms.back().layers.emplace_back(folders.begin(), folders.end());
+        }
     }
     return rooms;
 }

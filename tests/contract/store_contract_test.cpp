@@ -247,7 +247,7 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
             all_series::put(tx, id, "MORE", "project", false, t0);
             tokens::put(tx, id, "t", token_scope::write, sha256(std::to_string(first)), t0);
             devices::put(tx, {.client_id = client, .account = id, .name = "a", .sealed_key = "k"});
-            forks::put(tx, id, {uuid_of(5'000 + first), 1, t0, {2}, {}, {}}, {100, 10'000});
+            forks::put(tx, id, {{uuid_of(5'000 + first), 1, t0}, {{2}, {}}}, {100, 10'000});
         });
     };
     const auto home = make_account(), other = make_account("other", "OTH");

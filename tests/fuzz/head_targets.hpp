@@ -2,15 +2,15 @@
 // Invariants for any request head on the server's own path: from bytes to a request, to a route, to
 // a handler on a store. Driven like targets.hpp.
 
-#include "api/head.hpp"
+#include "api/front/head.hpp"
 #include "api/sync/sync_call.hpp"
-#include "api/uri.hpp"
 #include "net/request_reader.hpp"
 #include "support/house.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/base/hex.hpp>
 #include <callsign/base/uuid.hpp>
+#include <callsign/wire/parameters.hpp>
 
 #include <algorithm>
 #include <array>
@@ -132,7 +132,7 @@ inline unsigned refusal_of(const net::http_request& request, const sync_route& r
         const auto found = request.find(name);
         return found == request.end() ? std::string() : std::string(found->value());
     };
-    const auto id = api::percent_decoded(request.path().substr(route.path.size()));
+    const auto id = wire::percent_decoded(request.path().substr(route.path.size()));
     if (!is_id_in_some_form(id)) return 404;
     std::string type = value_of("Content-Type");
     type.erase(std::min(type.find(';'), type.size()));
@@ -149,13 +149,13 @@ inline void check_answer(fuzzed_server& server, const net::http_request& request
     if (!route) return;
     const auto head = api::read_head(request, fuzzed_server::options());
     const unsigned refused = refusal_of(request, *route);
-    if (head.sync_refused) {
-        CALLSIGN_ASSERT(head.sync_refused->status == refused && answer.status == refused);
-        CALLSIGN_ASSERT(answer.body == head.sync_refused->body);
+    if (head->sync_refused) {
+        CALLSIGN_ASSERT(head->sync_refused->status == refused && answer.status == refused);
+        CALLSIGN_ASSERT(answer.body == head->sync_refused->body);
     } else {
         CALLSIGN_ASSERT(refused == 0 && request.count("X-Client-Id") > 0);
         const auto client = api::parse_uuid_in_any_form(request["X-Client-Id"]);
-        CALLSIGN_ASSERT(head.sync.client == client);
+        CALLSIGN_ASSERT(head->sync.client == client);
     }
 }
 

@@ -1,7 +1,7 @@
 """Compares schema/openapi.yaml with the sources and with running servers.
 
     python3 tests/openapi/drive.py --server callsignd --cli callsign --document schema/openapi.yaml
-        --proto schema/proto/callsign/v1/callsign.proto --routes src/api/routes.cpp --problems src/api/problem.hpp
+        --proto schema/proto/callsign/v1/callsign.proto --routes src/api/front/routes.cpp --problems src/api/shared/problem.hpp
 
 Exit status 0: the document is correct, and each operation returned each of its successes. Needs the Debian
 packages python3-yaml and python3-jsonschema.

@@ -8,11 +8,11 @@
 #include <callsign/api/feed_options.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/api/web_options.hpp>
-#include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/jobs/backups.hpp>
 #include <callsign/jobs/remote_accounts.hpp>
 #include <callsign/jobs/resealing.hpp>
+#include <callsign/jobs/webhook_options.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/net/outgoing.hpp>
 #include <callsign/reaper/reaper.hpp>
@@ -39,7 +39,7 @@ struct service_options {
     sync_options sync{};
     api_options api{};
     feed_options feed{};
-    webhook_options webhooks{};
+    jobs::webhook_options webhooks{};
     web_options web{};
     elsewhere_service elsewhere{};
     backup_files backups{};  // empty: no backups can be made
@@ -100,7 +100,7 @@ class service {
                         const boost::asio::any_io_executor& executor);
     // Cuts off deliveries in progress; they are repeated after the next start.
     boost::asio::awaitable<void> stop_webhooks();
-    delivery_counts webhook_deliveries() const noexcept;
+    jobs::delivery_counts webhook_deliveries() const noexcept;
 
     jobs::backups& backups() noexcept;
 

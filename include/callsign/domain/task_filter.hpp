@@ -57,6 +57,8 @@ std::string_view to_string(task_instant which) noexcept;
 struct instant_range {
     std::optional<time_point> after{};
     std::optional<time_point> before{};
+
+    friend bool operator==(const instant_range&, const instant_range&) = default;
 };
 
 // A task is in the list if all of this matches.
@@ -76,6 +78,8 @@ struct task_filter {
     bool is_open_only() const noexcept;
     // Whether a task's presence in the list depends on other tasks.
     bool needs_links() const noexcept;
+
+    friend bool operator==(const task_filter&, const task_filter&) = default;
 };
 
 // The relations of a task to other tasks of its account.

@@ -160,6 +160,18 @@ class engine {
                                                                                claim asks,
                                                                                Work work);
 
+    // Encodes tasks or changes of the account with make(), whose work is known
+    // (domain/work.hpp): at once if it is little, otherwise as offload().
+    template <class Make>
+    boost::asio::awaitable<result<std::invoke_result_t<Make&>>> encode(account_id account,
+                                                                       std::size_t work,
+                                                                       Make make) {
+        // Some 10 ms on a small machine.
+        constexpr std::size_t encoded_at_once_max = std::size_t{128} << 10;
+        return offload_unless(work <= encoded_at_once_max, {account, {.bytes = work}},
+                              std::move(make));
+    }
+
     // Copies the store to a file that must not exist, in steps between batches, and reports
     // progress. One copy at a time. Returns why it failed, in a sentence; the file is useless then.
     boost::asio::awaitable<std::optional<std::string>> copy_to(

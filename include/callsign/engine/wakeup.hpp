@@ -6,13 +6,21 @@
 //     const auto seen = changed.now();     // before looking
 //     if (!is_there()) co_await changed.wait(seen, span);
 //
-// One waiter at a time, on one executor. `clock` must outlive this object.
+// Any number of waiters, all on one executor. `clock` must outlive them; a frame that waits may
+// outlive this object, but must not run on then.
 
 #include <callsign/ports/clock.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace callsign {
+
+// For waits that a change ends.
+inline constexpr milliseconds no_timeout{std::chrono::hours{24}};
 
 class wakeup {
   public:
@@ -20,30 +28,98 @@ class wakeup {
     enum class moment : std::uint64_t {};
 
     wakeup(clock& clock, boost::asio::any_io_executor executor)
-        : clock_(clock), timer_(clock.make_timer(std::move(executor))) {}
+        : clock_(clock), executor_(std::move(executor)) {}
 
-    moment now() const noexcept { return moment{changes_}; }
+    moment now() const noexcept { return moment{waiters_->changes}; }
 
     void notify() {
-        ++changes_;
-        timer_->cancel();
+        ++waiters_->changes;
+        for (timer* const each : waiters_->waiting) each->cancel();
     }
 
     // True: there was a change after `seen`, even before the call. False: the span has passed.
     boost::asio::awaitable<bool> wait(moment seen, milliseconds span) {
         const milliseconds until = clock_.elapsed() + span;
+        if (now() != seen) co_return true;
+        const waiter mine(waiters_, clock_, executor_);
         while (now() == seen) {
             const milliseconds left = until - clock_.elapsed();
             if (left <= milliseconds{0}) co_return false;
-            co_await timer_->wait(left);
+            co_await mine.timer().wait(left);
         }
         co_return true;
     }
 
+    // Waits until is() holds, which may change only before a notify(). False: not within the span.
+    template <class Is>
+    boost::asio::awaitable<bool> until(Is is, milliseconds span = no_timeout) {
+        const milliseconds end = clock_.elapsed() + span;
+        for (;;) {
+            const moment seen = now();
+            if (is()) co_return true;
+            const bool has_changed = co_await wait(seen, end - clock_.elapsed());
+            if (!has_changed) co_return is();
+        }
+    }
+
   private:
+    struct waiters {
+        std::uint64_t changes = 0;
+        std::vector<timer*> waiting;
+        std::unique_ptr<timer> spare;  // most often there is one waiter
+    };
+    class waiter {
+      public:
+        waiter(std::shared_ptr<waiters> among, clock& clock,
+               const boost::asio::any_io_executor& executor)
+            : among_(std::move(among)),
+              timer_(among_->spare ? std::move(among_->spare) : clock.make_timer(executor)) {
+            among_->waiting.push_back(timer_.get());
+        }
+        ~waiter() {
+            std::erase(among_->waiting, timer_.get());
+            among_->spare = std::move(timer_);
+        }
+        waiter(const waiter&) = delete;
+        waiter& operator=(const waiter&) = delete;
+
+        callsign::timer& timer() const noexcept { return *timer_; }
+
+      private:
+        std::shared_ptr<waiters> among_;
+        std::unique_ptr<callsign::timer> timer_;
+    };
+
     clock& clock_;
-    std::unique_ptr<timer> timer_;
-    std::uint64_t changes_ = 0;
+    boost::asio::any_io_executor executor_;
+    // Shared with the waiters' frames.
+    std::shared_ptr<waiters> waiters_ = std::make_shared<waiters>();
+};
+
+// A value that is set once, and those that wait for it.
+template <class T>
+class awaited {
+  public:
+    awaited(clock& clock, boost::asio::any_io_executor executor)
+        : changed_(clock, std::move(executor)) {}
+
+    bool is_set() const noexcept { return value_.has_value(); }
+    // Does nothing if it is set.
+    void set(T value) {
+        if (value_) return;
+        value_.emplace(std::move(value));
+        changed_.notify();
+    }
+    // Null: it was not set within the span. Valid as long as this object, which has to exist until
+    // the wait ends.
+    boost::asio::awaitable<const T*> get(milliseconds span) {
+        const bool is = co_await changed_.until([this] { return is_set(); }, span);
+        co_return is ? &*value_ : nullptr;
+    }
+
+  private:
+    wakeup changed_;
+    std::optional<T> value_;
 };
 
 }  // namespace callsign

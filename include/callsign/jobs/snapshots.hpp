@@ -8,6 +8,8 @@
 
 #include <callsign/domain/queries/content.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/engine/permits.hpp>
+#include <callsign/engine/wakeup.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
@@ -39,31 +41,30 @@ class server_snapshots {
 
     // A snapshot of more than `bytes_max`, names and values together, is not made.
     server_snapshots(engine& engine, clock& clock, std::size_t bytes_max)
-        : engine_(engine), clock_(clock), bytes_max_(bytes_max) {}
+        : engine_(engine),
+          clock_(clock),
+          bytes_max_(bytes_max),
+          permits_(clock, {.at_once = made_at_once_max}) {}
 
     // As of the head, or a later version. nullptr: the account has no version, or its snapshot is
-    // too large. errc::overloaded: no memory left, or no turn in time.
+    // too large. errc::overloaded: no memory left, or no permit in time.
     boost::asio::awaitable<result<shared>> of(account_id account, reserve_bytes reserve);
 
     // Snapshots begun so far.
     std::int64_t made() const noexcept { return state_->made; }
 
   private:
-    struct making;
+    using outcome = awaited<result<shared>>;
     // Shared with guards in coroutine frames, which at shutdown may outlive everything else.
     struct state {
-        std::unordered_map<account_id, std::shared_ptr<making>> under_way;
-        std::deque<timer*> queue;                        // of waiting makers, each in its frame
+        std::unordered_map<account_id, std::shared_ptr<outcome>> in_progress;
         std::deque<std::pair<account_id, shared>> kept;  // the oldest first
         std::size_t kept_bytes = 0;
-        std::size_t makers = 0;
         std::int64_t made = 0;
 
         shared find(account_id account) const;
         void keep(account_id account, shared snapshot);
-        void wake_next() const;
     };
-    class turn;
 
     boost::asio::awaitable<result<shared>> make(account_id account, reserve_bytes reserve);
     boost::asio::awaitable<result<bool>> collect_some(collected_tasks& all, account_id account);
@@ -71,6 +72,7 @@ class server_snapshots {
     engine& engine_;
     clock& clock_;
     std::size_t bytes_max_;
+    permits permits_;
     std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 

@@ -73,13 +73,12 @@ std::optional<task_action> to_domain(const v1::Annotation& message, task_action:
 v1::Receipt to_message(const receipt& r);
 // The inverse of to_domain, for tasks of any origin: `attributes` has those without a field.
 v1::Task to_message(const task& t, std::string_view key_attribute = "key");
-// Without the cursor.
 v1::Change to_message(const task_change& c, std::string_view key_attribute);
 v1::Slot to_message(const slot& s, const std::optional<receipt>& r);
 v1::Series to_message(const series& s);
 v1::Account to_message(const account& a);
 v1::Token to_message(const token& t);
-// Without the cursor and the secret.
+// Without the secret.
 v1::Webhook to_message(const webhook& w);
 v1::WebhookDelivery to_message(const webhook_delivery& d);
 // With the client ID only if the account is managed; an opaque account's is its credential.

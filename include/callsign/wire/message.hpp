@@ -35,6 +35,13 @@ struct field_fault {
 };
 using faults = std::vector<field_fault>;
 
+// Decoding ends at this number of errors.
+constexpr std::size_t faults_max = 100;
+
+// Adds an error, unless `found` has `most`, or one for its field: the first error of a field is the
+// cause of later ones, and an unreadable field is not also "required".
+void add_fault(faults& found, field_fault fault, std::size_t most = faults_max);
+
 // Returns a name that a client gave, cut to a length that fits in a response.
 std::string_view shortened(std::string_view name) noexcept;
 
@@ -44,9 +51,6 @@ inline constexpr std::size_t map_entries_max = 10'000;
 // Maximum of fields and elements of one body, at any depth. Each takes time and memory however
 // small it is, and decoding delays all other requests.
 inline constexpr std::size_t values_max = 50'000;
-
-// Decoding ends at this number of errors.
-constexpr std::size_t faults_max = 100;
 
 // Decodes into `out`. Appends errors to `found` while there are fewer than `most`; if `most` is
 // reached, some of the body was not read. Returns true if no error was added. A body of more than

@@ -1,6 +1,6 @@
-#include "answers.hpp"
 #include "handlers.hpp"
 #include "remotes.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/device_keys.hpp>

@@ -1,7 +1,7 @@
 // The audit log.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/domain/query.hpp>
 
@@ -27,7 +27,7 @@ v1::AuditEntry entry_message(const admin_action& a) {
 
 awaitable<http_response> list_actions(admin_context& a, request_context& c) {
     wire::faults wrong;
-    const query asked(c.request.query(), {"account", "pageSize", "pageToken"}, wrong);
+    const wire::parameters asked(c.request.query(), {"account", "pageSize", "pageToken"}, wrong);
     callsign::list_actions question{read_page(asked, wrong)};
     if (const auto name = asked.get("account"); !name.empty()) {
         question.account = std::string(name);

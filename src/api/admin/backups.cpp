@@ -1,7 +1,7 @@
 // Backups of the whole store while the server runs.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/base/text.hpp>
 

@@ -1,8 +1,8 @@
 // /v1/admin/client/*: imports chains from another server, version by version. The client ID is in
 // X-Client-Id here too, not in the path, because it is the client's credential.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/base/text.hpp>
 
@@ -72,7 +72,7 @@ awaitable<http_response> put_client(admin_context& a, request_context& c) {
 
 awaitable<http_response> import_version(admin_context& a, request_context& c) {
     wire::faults wrong;
-    const query asked(c.request.query(), {"parent"}, wrong);
+    const wire::parameters asked(c.request.query(), {"parent"}, wrong);
     const import_head head = read_import_head(c, true, wrong);
     const auto parent = parse_uuid(asked.get("parent"));
     if (!parent) wrong.push_back({"parent", "malformed", "Must be the parent version's UUID."});
@@ -97,7 +97,7 @@ awaitable<http_response> import_version(admin_context& a, request_context& c) {
 
 awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
     wire::faults wrong;
-    const query asked(c.request.query(), {"takenAt", "versionsSince"}, wrong);
+    const wire::parameters asked(c.request.query(), {"takenAt", "versionsSince"}, wrong);
     const import_head head = read_import_head(c, true, wrong);
     const auto taken_at = parse_rfc3339(asked.get("takenAt"));
     if (!taken_at) wrong.push_back({"takenAt", "malformed", "Must be an RFC 3339 time."});

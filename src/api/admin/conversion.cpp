@@ -1,7 +1,7 @@
 // Converts an opaque account to managed, with its secret.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/conversion.hpp>
@@ -72,7 +72,7 @@ http_response answer_outcome(const request_context& c, const jobs::conversion_an
 // Returns the job's account, by the name in the path; none: `refused` is the response.
 awaitable<std::optional<account_id>> find_owner(admin_context& a, request_context& c,
                                                 http_response& refused) {
-    find_account question{percent_decoded(c.captured[0])};
+    find_account question{wire::percent_decoded(c.captured[0])};
     const auto found = co_await a.engine.ask(std::move(question));
     if (found && *found) co_return (*found)->id;
     refused = found ? answer_no_account(c) : answer_error(c, found.error());
@@ -87,7 +87,7 @@ awaitable<http_response> convert_account(admin_context& a, request_context& c) {
     seal::wipe(c.request.body());
     const seal::wiped afterwards(secret);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    std::string name = percent_decoded(c.captured[0]);
+    std::string name = wire::percent_decoded(c.captured[0]);
     actor by = c.by();
     const auto done =
         co_await jobs::convert_account(a.jobs, std::move(name), secret, std::move(by));
@@ -116,7 +116,7 @@ awaitable<http_response> cancel_conversion(admin_context& a, request_context& c)
         co_return answer_problem(c, problems::not_under_way,
                                  "The account has no conversion in progress.");
     }
-    note_action note{"conversion-cancelled", percent_decoded(c.captured[0])};
+    note_action note{"conversion-cancelled", wire::percent_decoded(c.captured[0])};
     actor by = c.by();
     const auto noted = co_await a.engine.submit(std::move(note), std::move(by));
     if (!noted) co_return answer_error(c, noted.error());

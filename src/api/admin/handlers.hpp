@@ -1,10 +1,27 @@
 #pragma once
 // Operator routes: /v1/admin/*.
 
-#include "contexts.hpp"
-#include "request_context.hpp"
+#include "shared/request_context.hpp"
+
+#include <callsign/api/service.hpp>
+#include <callsign/jobs/backups.hpp>
+#include <callsign/jobs/context.hpp>
+
+#include <cstdint>
 
 namespace callsign::api {
+
+// Outlives every request.
+struct admin_context {
+    callsign::engine& engine;
+    jobs::context& jobs;
+    callsign::reaper& reaper;
+    callsign::clock& clock;
+    callsign::entropy& entropy;
+    const std::int64_t& late_retries;  // retries answered with slot-failed since the start
+    const elsewhere_service& elsewhere;
+    jobs::backups& backups;
+};
 
 // accounts.cpp
 awaitable<http_response> list_accounts(admin_context& a, request_context& c);

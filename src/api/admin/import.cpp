@@ -1,8 +1,8 @@
 // POST /v1/admin/accounts/{name}/import: tasks as another program has them, a batch at a time. They
 // exist already, so REST's limits do not apply, but Taskwarrior must be able to keep them.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/jobs/import.hpp>
@@ -125,7 +125,7 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
     wire::faults wrong;
     import_tasks wanted = read_tasks(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    std::string name = percent_decoded(c.captured[0]);
+    std::string name = wire::percent_decoded(c.captured[0]);
     actor by = c.by();
     const auto done =
         co_await jobs::import_into(a.jobs, std::move(name), std::move(wanted), std::move(by));

@@ -1,7 +1,7 @@
 // Re-encrypts secrets after the master key has changed.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/jobs/resealing.hpp>
 

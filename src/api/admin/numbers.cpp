@@ -1,7 +1,7 @@
 // POST /v1/admin/accounts/{name}/numbers: imports tasks with their numbers.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 

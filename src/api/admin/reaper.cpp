@@ -1,7 +1,7 @@
 // Status and sweeps of the reaper.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 #include "window_advice.hpp"
 
 #include <callsign/domain/query.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // Remote accounts, for operators.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/jobs/remote_accounts.hpp>
 

@@ -1,7 +1,7 @@
 // Slots of all accounts.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/domain/query.hpp>
 
@@ -9,7 +9,8 @@ namespace callsign::api {
 namespace {
 
 callsign::list_slots read_filter(const request_context& c, wire::faults& found) {
-    const query asked(c.request.query(), {"state", "account", "pageSize", "pageToken"}, found);
+    const wire::parameters asked(c.request.query(), {"state", "account", "pageSize", "pageToken"},
+                                 found);
     callsign::list_slots filter;
     filter.page = read_page(asked, found);
     if (const auto name = asked.get("account"); !name.empty()) filter.account = name;

@@ -1,8 +1,8 @@
 // GET /v1/changes: changes after a cursor, with a long poll (docs/api.md, "Change feed").
 
-#include "../rest/task_answers.hpp"
 #include "handlers.hpp"
 #include "question.hpp"
+#include "shared/task_answers.hpp"
 
 #include <callsign/base/text.hpp>
 
@@ -40,9 +40,9 @@ http_response answer_changes(const feed_context& f, const request_context& c,
                              const read_changes::part& part) {
     v1::ChangeList message;
     for (const task_change& change : part.changes) {
-        *message.add_changes() = to_message(change, f.key_attribute);
+        *message.add_changes() = wire::to_message(change, f.key_attribute);
     }
-    message.set_cursor(cursor_text(part.next, part.mark));
+    message.set_cursor(wire::cursor_text(part.next, part.mark));
     message.set_last(part.last);
     return answer_message(c, 200, message);
 }
@@ -69,10 +69,10 @@ awaitable<http_response> list_changes(feed_context& f, request_context& c) {
         const std::size_t work_max = look == 0 ? first_look_work_max : step_work_max;
         const read_changes next = question.ask(f.clock.now(), work_max);
         net::body_lease room = room_of(c);
-        const auto page = co_await f.pages.read(me, next, std::move(room));
-        if (!*page->answer) co_return answer_error(c, page->answer->error());
-        if (!page->has_room) co_return answer_busy(c, no_room_for_changes);
-        const read_changes::answer& read = **page->answer;
+        const auto page = co_await f.pages.read(next, std::move(room));
+        if (!page->read()) co_return answer_error(c, page->read().error());
+        if (!page->has_room()) co_return answer_busy(c, no_room_for_changes);
+        const read_changes::answer& read = *page->read();
         if (const auto why = refusal_of(read)) co_return answer_refused(c, *why);
         const auto& part = std::get<read_changes::part>(read);
         question.go_on(part);

@@ -1,6 +1,6 @@
 #include "follow.hpp"
 
-#include "../rest/task_answers.hpp"
+#include "shared/task_answers.hpp"
 
 namespace callsign::api {
 namespace {
@@ -23,9 +23,9 @@ enum class next_step { look, told, wait, stop };
 awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat) {
     const read_changes question = f.asked.ask(f.feed.clock.now(), first_look_work_max);
     net::body_lease room = f.room.beside();
-    auto page = co_await f.feed.pages.read(f.me, question, std::move(room));
-    if (!*page->answer) {
-        const boost::system::error_code why = page->answer->error();
+    auto page = co_await f.feed.pages.read(question, std::move(room));
+    if (!page->read()) {
+        const boost::system::error_code why = page->read().error();
         if (is_busy(why)) {
             co_await f.me->pause(busy_pause);
             co_return next_step::look;
@@ -34,23 +34,23 @@ awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat)
         co_await to.end(said);
         co_return next_step::stop;
     }
-    if (const auto why = refusal_of(**page->answer)) {
+    if (const auto why = refusal_of(*page->read())) {
         co_await to.end(*why);
         co_return next_step::stop;
     }
-    if (!page->has_room) {
+    if (!page->has_room()) {
         const refused why{problems::overloaded, std::string(no_room_for_changes), {}, true};
         co_await to.end(why);
         co_return next_step::stop;
     }
-    const auto& part = std::get<read_changes::part>(**page->answer);
+    const read_changes::part& part = page->part();
     f.asked.go_on(part);
     if (!part.changes.empty()) {
         const bool goes_on = co_await to.tell(std::move(page));
         co_return goes_on ? next_step::told : next_step::stop;
     }
     if (part.has_more) co_return next_step::look;
-    beat.set_cursor(cursor_text(part.next, part.mark));
+    beat.set_cursor(wire::cursor_text(part.next, part.mark));
     beat.set_last(part.last);
     co_return next_step::wait;
 }
@@ -71,7 +71,7 @@ awaitable<void> follow(following& f, feed_sink& to) {
         }
         next = co_await tell_next(f, to, beat);
         if (next == next_step::told) due = next_beat();
-        // A wait for a shared read consumes wake-ups, that of the end included: check again.
+        // The connection may have ended during the read.
         if (next != next_step::wait || to.is_over()) continue;
         // A wake-up need not bring changes for this follower.
         const milliseconds left = due - f.feed.clock.elapsed();
@@ -107,10 +107,10 @@ awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_followi
     // An error of the cursor is returned with a status, before the feed begins.
     const read_changes look = question.ask(f.clock.now(), 1);
     net::body_lease first_room = room_of(c);
-    const auto first = co_await f.pages.read(me, look, std::move(first_room));
-    if (!*first->answer) co_return answer_error(c, first->answer->error());
-    if (!first->has_room) co_return answer_busy(c, no_room_for_changes);
-    if (const auto why = refusal_of(**first->answer)) co_return answer_refused(c, *why);
+    const auto first = co_await f.pages.read(look, std::move(first_room));
+    if (!first->read()) co_return answer_error(c, first->read().error());
+    if (!first->has_room()) co_return answer_busy(c, no_room_for_changes);
+    if (const auto why = refusal_of(*first->read())) co_return answer_refused(c, *why);
     question.mark.reset();
     net::body_lease room = room_of(c);
     co_return std::make_shared<following>(

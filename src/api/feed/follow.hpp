@@ -14,7 +14,7 @@ class feed_sink {
     virtual ~feed_sink() = default;
 
     // Requires: `page` has changes. Followers with the same query share it and its encoded text.
-    virtual awaitable<bool> tell(std::shared_ptr<feed_page> page) = 0;
+    virtual awaitable<bool> tell(std::shared_ptr<jobs::feed_page> page) = 0;
     virtual awaitable<bool> beat(const v1::Heartbeat& message) = 0;
     virtual awaitable<void> end(const refused& why) = 0;
     virtual bool is_over() const = 0;
@@ -28,11 +28,6 @@ struct following {
     net::body_lease room;  // lease for its pages; holds nothing itself
 };
 
-// Requires: the page's answer is a part.
-inline const std::vector<task_change>& changes_of(const feed_page& page) {
-    return std::get<read_changes::part>(**page.answer).changes;
-}
-
 // Pause of a follower while the server is overloaded.
 inline constexpr milliseconds busy_pause{100};
 inline bool is_busy(const boost::system::error_code& error) {
@@ -42,32 +37,13 @@ inline bool is_busy(const boost::system::error_code& error) {
 // Encodes the page's changes with make(), once for all followers that have the page. Returns an
 // error if that fails, or the follower ends first.
 template <class Make>
-awaitable<boost::system::error_code> put_into_words(const following& f, feed_page& page,
-                                                    page_form form, Make make) {
-    feed_page::text& text = page.in(form);
-    while (text.messages.empty()) {
-        if (text.is_under_way) {
-            text.waiting.push_back(f.me);
-            while (text.is_under_way) co_await f.me->pause(std::chrono::hours{1});
-            continue;
-        }
-        text.is_under_way = true;
-        const std::shared_ptr<void> afterwards(nullptr, [&text](void*) {
-            text.is_under_way = false;
-            for (const auto& each : std::exchange(text.waiting, {})) {
-                if (const auto who = each.lock()) who->wake();
-            }
-        });
-        auto made =
-            co_await encoded(f.feed.engine, f.asked.account, work_of(changes_of(page)), make);
-        if (made) {
-            text.messages = std::move(*made);
-            continue;
-        }
-        if (!is_busy(made.error()) || f.me->ended() != follower::end::none) co_return made.error();
+awaitable<boost::system::error_code> encode(const following& f, jobs::feed_page& page,
+                                            jobs::page_form form, Make make) {
+    for (;;) {
+        const auto error = co_await f.feed.pages.encode(page, form, make);
+        if (!is_busy(error) || f.me->ended() != follower::end::none) co_return error;
         co_await f.me->pause(busy_pause);
     }
-    co_return boost::system::error_code{};
 }
 
 // Runs until the client, the server or the token ends it.

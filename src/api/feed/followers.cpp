@@ -17,8 +17,8 @@ struct follower::all {
 };
 
 follower::follower(std::shared_ptr<all> among, const principal& who, clock& clock,
-                   std::unique_ptr<timer> timer)
-    : among_(std::move(among)), who_(who), clock_(clock), timer_(std::move(timer)) {
+                   const boost::asio::any_io_executor& executor)
+    : among_(std::move(among)), who_(who), clock_(clock), changed_(clock, executor) {
     auto& own = among_->of_accounts[*who_.account];
     latest_ = own.latest;
     place_ = own.followers.size();
@@ -37,7 +37,7 @@ follower::~follower() {
 }
 
 boost::asio::awaitable<void> follower::pause(milliseconds span) {
-    co_await timer_->wait(span);
+    co_await changed_.wait(changed_.now(), span);
 }
 
 boost::asio::awaitable<bool> follower::wait_beyond(std::int64_t seq, milliseconds span) {
@@ -46,8 +46,7 @@ boost::asio::awaitable<bool> follower::wait_beyond(std::int64_t seq, millisecond
         const auto left = std::max(milliseconds{0}, *who_.expires_at - clock_.now());
         span = std::min(span, left);
     }
-    const bool passed = co_await timer_->wait(span);
-    co_return !passed;
+    co_return co_await changed_.wait(changed_.now(), span);
 }
 
 follower::end follower::ended() const {
@@ -70,7 +69,7 @@ std::shared_ptr<follower> followers::join(const principal& who,
     if (all_->count >= options_.followers_max || own >= options_.account_followers_max) {
         return nullptr;
     }
-    return std::shared_ptr<follower>(new follower(all_, who, clock_, clock_.make_timer(executor)));
+    return std::shared_ptr<follower>(new follower(all_, who, clock_, executor));
 }
 
 void followers::follow(const event& happened) {

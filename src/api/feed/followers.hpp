@@ -1,12 +1,13 @@
 #pragma once
 // Followers, which wait for changes. A follower joins before it reads: later commits wake it,
-// earlier ones are in what it reads, so none is missed. A wake-up of a busy follower is kept.
-// Network executor.
+// earlier ones are in what it reads, so none is missed. Network
+// executor.
 
 #include <callsign/api/feed_options.hpp>
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/event.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/engine/wakeup.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
@@ -28,7 +29,7 @@ class follower {
     boost::asio::awaitable<bool> wait_beyond(std::int64_t seq, milliseconds span);
     // Waits until it is woken or the span has passed.
     boost::asio::awaitable<void> pause(milliseconds span);
-    void wake() { timer_->cancel(); }
+    void wake() { changed_.notify(); }
     // Returns whether a higher seq was announced: a read begun before it joined may lack that one.
     bool is_beyond(std::int64_t seq) const noexcept { return latest_ > seq; }
     // Returns why the follower must end; none: it may stay.
@@ -38,12 +39,12 @@ class follower {
     friend class followers;
     struct all;
     follower(std::shared_ptr<all> among, const principal& who, clock& clock,
-             std::unique_ptr<timer> timer);
+             const boost::asio::any_io_executor& executor);
 
     std::shared_ptr<all> among_;  // shared: a follower may outlive the others
     principal who_;
     clock& clock_;
-    std::unique_ptr<timer> timer_;
+    wakeup changed_;
     std::int64_t latest_ = 0;  // the account's highest announced seq
     end ended_ = end::none;
     std::size_t place_ = 0;  // index among its account's followers

@@ -1,10 +1,25 @@
 #pragma once
 // The feed of changes: long poll, event stream, WebSocket.
 
-#include "../request_context.hpp"
-#include "context.hpp"
+#include "followers.hpp"
+#include "shared/request_context.hpp"
+
+#include <callsign/engine/engine.hpp>
+#include <callsign/jobs/feed_pages.hpp>
+
+#include <string>
 
 namespace callsign::api {
+
+// Outlives every request.
+struct feed_context {
+    callsign::engine& engine;
+    callsign::clock& clock;
+    const feed_options& options;
+    api::followers& followers;
+    jobs::feed_pages& pages;
+    const std::string& key_attribute;  // attribute for tasks' keys; empty: none
+};
 
 // changes.cpp
 awaitable<http_response> list_changes(feed_context& f, request_context& c);

@@ -1,13 +1,13 @@
 #pragma once
 // A follower's query, and its progress.
 
-#include "../answers.hpp"
-#include "../problem.hpp"
 #include "callsign/v1/callsign.pb.h"
-#include "context.hpp"
-#include "cursor.hpp"
+#include "handlers.hpp"
+#include "shared/answers.hpp"
+#include "shared/problem.hpp"
 
 #include <callsign/domain/query.hpp>
+#include <callsign/wire/cursor.hpp>
 
 #include <optional>
 #include <string>
@@ -46,22 +46,11 @@ class question_reader {
     const request_context& c_;
     wire::faults& found_;
     std::vector<std::string_view> known_;
-    query asked_;
+    wire::parameters asked_;
 };
-
-// Returns the filter in the parameters; none: there is none. Adds an error for each invalid one.
-std::optional<task_filter> read_feed_filter(const query& asked, wire::faults& found);
 
 // Moves a query that begins now to the end of the chain.
 awaitable<result<void>> begin_now(feed_context& f, feed_question& asked);
-
-// The first query is short, to run among other quick queries.
-inline constexpr std::size_t first_look_work_max = std::size_t{192} * 1024;
-
-// Returns why the feed cannot be read from there; none: it can.
-std::optional<refused> refusal_of(const read_changes::answer& read);
-
-v1::Change to_message(const task_change& c, std::string_view key_attribute);
 
 // Returns a lease on the caller's share of the body budget; it holds nothing yet.
 net::body_lease room_of(const request_context& c);

@@ -24,24 +24,25 @@ class socket_sink final : public feed_sink {
     socket_sink(net::web_socket& out, wire::format form, const following& f)
         : out_(out), form_(form), following_(f) {}
 
-    awaitable<bool> tell(std::shared_ptr<feed_page> page) override {
+    awaitable<bool> tell(std::shared_ptr<jobs::feed_page> page) override {
         auto make = [page, form = form_, &key_attribute = following_.feed.key_attribute] {
             std::vector<std::string> all;
-            for (const task_change& change : changes_of(*page)) {
+            for (const task_change& change : page->part().changes) {
                 v1::FeedEvent event;
-                *event.mutable_change() = to_message(change, key_attribute);
+                *event.mutable_change() = wire::to_message(change, key_attribute);
                 all.push_back(wire::encode(form, event));
             }
             return all;
         };
-        const auto form = form_ == wire::format::json ? page_form::json : page_form::protobuf;
-        const auto error = co_await put_into_words(following_, *page, form, std::move(make));
+        const auto form =
+            form_ == wire::format::json ? jobs::page_form::json : jobs::page_form::protobuf;
+        const auto error = co_await encode(following_, *page, form, std::move(make));
         if (error) {
             const refused why = refused_for(error);
             co_await end(why);
             co_return false;
         }
-        std::vector<std::string> own = page->in(form).messages;
+        std::vector<std::string> own = page->messages(form);
         page.reset();  // while the client reads, only its own text is held
         co_return co_await out_.send(std::move(own));
     }

@@ -22,23 +22,23 @@ class event_sink final : public feed_sink {
   public:
     event_sink(net::body_stream& out, const following& f) : out_(out), following_(f) {}
 
-    awaitable<bool> tell(std::shared_ptr<feed_page> page) override {
+    awaitable<bool> tell(std::shared_ptr<jobs::feed_page> page) override {
         auto make = [page, &key_attribute = following_.feed.key_attribute] {
             std::string all;
-            for (const task_change& change : changes_of(*page)) {
-                const v1::Change message = to_message(change, key_attribute);
+            for (const task_change& change : page->part().changes) {
+                const v1::Change message = wire::to_message(change, key_attribute);
                 all += event_of("change", message.cursor(), message);
             }
             return std::vector{std::move(all)};
         };
         const auto error =
-            co_await put_into_words(following_, *page, page_form::events, std::move(make));
+            co_await encode(following_, *page, jobs::page_form::events, std::move(make));
         if (error) {
             const refused why = refused_for(error);
             co_await end(why);
             co_return false;
         }
-        std::string own = page->in(page_form::events).messages.front();
+        std::string own = page->messages(jobs::page_form::events).front();
         page.reset();  // while the client reads, only its own text is held
         co_return co_await out_.write(std::move(own));
     }

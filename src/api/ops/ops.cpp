@@ -1,6 +1,6 @@
 #include "handlers.hpp"
 #include "openapi.hpp"
-#include "problem.hpp"
+#include "shared/problem.hpp"
 
 namespace callsign::api {
 namespace {

@@ -1,7 +1,7 @@
 // GET /v1/account.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/domain/query.hpp>
 

@@ -2,7 +2,7 @@
 // so that the engine needs few commits.
 
 #include "handlers.hpp"
-#include "task_answers.hpp"
+#include "shared/task_answers.hpp"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>

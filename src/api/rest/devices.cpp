@@ -1,7 +1,7 @@
 // Devices of managed accounts. A new device's secret is in the response and nowhere else.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 #include "taskrc.hpp"
 
 #include <callsign/base/text.hpp>

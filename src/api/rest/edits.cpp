@@ -1,7 +1,7 @@
 // Changes tasks: PATCH, DELETE (which sets a status or purges), and actions.
 
 #include "handlers.hpp"
-#include "task_answers.hpp"
+#include "shared/task_answers.hpp"
 
 #include <boost/beast/http/field.hpp>
 
@@ -36,7 +36,7 @@ std::optional<wire::decoded_edit> read_edit(const rest_context& r, const request
 }
 
 std::optional<bool> read_purge(const request_context& c, wire::faults& found) {
-    const query asked(c.request.query(), {"purge"}, found);
+    const wire::parameters asked(c.request.query(), {"purge"}, found);
     const std::string_view text = asked.get("purge");
     if (text.empty() || text == "false") return false;
     if (text == "true") return true;
@@ -65,7 +65,7 @@ awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
 
 awaitable<http_response> change_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
+    const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
     wire::faults wrong;
     v1::EditTask message;
@@ -86,7 +86,7 @@ awaitable<http_response> change_task(rest_context& r, request_context& c) {
 
 awaitable<http_response> delete_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
+    const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
     wire::faults wrong;
     const auto purge = read_purge(c, wrong);
@@ -108,7 +108,7 @@ namespace {
 
 awaitable<http_response> act(rest_context& r, request_context& c, task_action action) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
+    const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
     edit_task command{.account = c.account(), .task = *ref};
     command.action = std::move(action);

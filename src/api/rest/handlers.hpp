@@ -1,10 +1,27 @@
 #pragma once
 // The REST API: tasks, and the account's own settings.
 
-#include "contexts.hpp"
-#include "request_context.hpp"
+#include "shared/request_context.hpp"
+
+#include <callsign/engine/engine.hpp>
+#include <callsign/jobs/context.hpp>
+#include <callsign/jobs/ordered_lists.hpp>
+
+#include <string>
 
 namespace callsign::api {
+
+// Outlives every request.
+struct rest_context {
+    callsign::engine& engine;
+    jobs::context& jobs;
+    callsign::entropy& entropy;
+    callsign::clock& clock;
+    jobs::ordered_lists& lists;
+    const std::string& key_attribute;  // attribute for tasks' keys; empty: none
+    const std::string public_url;      // as in api_options
+    const bool speaks_tls;
+};
 
 // tasks.cpp
 awaitable<http_response> create_task(rest_context& r, request_context& c);

@@ -1,7 +1,7 @@
 // Keys for tasks of opaque accounts, which the server cannot read.
 
 #include "handlers.hpp"
-#include "task_answers.hpp"
+#include "shared/task_answers.hpp"
 
 #include <callsign/base/text.hpp>
 

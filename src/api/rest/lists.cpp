@@ -1,14 +1,14 @@
 // GET /v1/tasks: filters, orders and pages (docs/api.md, "Listing tasks").
 
-#include "base64url.hpp"
-#include "filter_parameters.hpp"
 #include "handlers.hpp"
-#include "task_answers.hpp"
+#include "shared/task_answers.hpp"
 
+#include <callsign/base/base64url.hpp>
 #include <callsign/base/sha256.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/ordered_lists.hpp>
+#include <callsign/wire/filter_parameters.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -42,7 +42,7 @@ struct list_request {
 class list_reader {
   public:
     list_reader(const request_context& c, wire::faults& found)
-        : found_(found), asked_(c.request.query(), known(), found, repeatable_parameters) {}
+        : found_(found), asked_(c.request.query(), known(), found, wire::repeatable_parameters) {}
 
     list_request read() {
         list_request wanted;
@@ -58,7 +58,7 @@ class list_reader {
   private:
     static std::span<const std::string_view> known() {
         static const auto all =
-            with_filter_parameters({"changedAfter", "sort", "pageSize", "pageToken"});
+            wire::with_filter_parameters({"changedAfter", "sort", "pageSize", "pageToken"});
         return all;
     }
 
@@ -97,8 +97,8 @@ class list_reader {
 
     // Returns a digest that does not depend on the order of the parameters.
     std::string digest_of_question() const {
-        std::vector<query::pair> pairs = asked_.pairs();
-        std::erase_if(pairs, [](const query::pair& p) {
+        std::vector<wire::parameters::pair> pairs = asked_.pairs();
+        std::erase_if(pairs, [](const wire::parameters::pair& p) {
             return p.first == "pageToken" || p.first == "pageSize";
         });
         std::sort(pairs.begin(), pairs.end());
@@ -115,7 +115,7 @@ class list_reader {
     }
 
     wire::faults& found_;
-    query asked_;
+    wire::parameters asked_;
 };
 
 // ---- page tokens ----

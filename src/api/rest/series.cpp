@@ -1,7 +1,7 @@
 // An account's series.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>

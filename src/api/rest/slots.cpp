@@ -1,10 +1,10 @@
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 namespace callsign::api {
 
 awaitable<http_response> show_slot(rest_context& r, request_context& c) {
-    std::string key = percent_decoded(c.captured[0]);
+    std::string key = wire::percent_decoded(c.captured[0]);
     if (!is_valid_idempotency_key(key)) {
         co_return answer_problem(
             c, problems::key_malformed,

@@ -1,5 +1,5 @@
 #include "handlers.hpp"
-#include "task_answers.hpp"
+#include "shared/task_answers.hpp"
 
 #include <callsign/domain/query.hpp>
 
@@ -91,7 +91,7 @@ awaitable<http_response> create_task(rest_context& r, request_context& c) {
 
 awaitable<http_response> show_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    const auto ref = parse_task_ref(percent_decoded(c.captured[0]));
+    const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
     find_task question{c.account(), *ref};
     const auto found = co_await r.engine.ask(std::move(question));

@@ -1,7 +1,7 @@
 // Tokens of accounts and of operators.
 
-#include "answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>

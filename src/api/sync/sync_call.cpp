@@ -69,7 +69,7 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
     const std::string_view type = type_of_body(where);
     sync_head head;
     if (!path_id.empty()) {
-        const auto version = parse_uuid_in_any_form(percent_decoded(path_id));
+        const auto version = parse_uuid_in_any_form(wire::percent_decoded(path_id));
         if (!version) return refuse_sync(404, "not a UUID in the path", "malformed-path");
         head.version = *version;
     }

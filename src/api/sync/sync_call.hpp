@@ -2,10 +2,9 @@
 // TaskChampion's protocol: header fields, IDs, and responses worded as the reference server's.
 // Errors are plain text; clients show the status only.
 
-#include "answers.hpp"
 #include "handlers.hpp"
 #include "known_clients.hpp"
-#include "routes.hpp"
+#include "shared/answers.hpp"
 
 #include <callsign/api/sync_options.hpp>
 

@@ -1,7 +1,7 @@
 #include "turnstile.hpp"
 
 #include <callsign/base/keyed_hash.hpp>
-#include <callsign/engine/engine.hpp>
+#include <callsign/engine/wakeup.hpp>
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
@@ -17,21 +17,6 @@ namespace {
 // Each queued replica waits for one turn; after this many a request is answered anyway.
 constexpr int turns_waited_max = 20;
 
-// A place in the queue for as long as the wait lasts, even if the frame is destroyed.
-class place {
-  public:
-    place(std::vector<timer*>& queue, timer& mine) : queue_(queue), mine_(&mine) {
-        queue_.push_back(mine_);
-    }
-    ~place() { std::erase(queue_, mine_); }
-    place(const place&) = delete;
-    place& operator=(const place&) = delete;
-
-  private:
-    std::vector<timer*>& queue_;
-    timer* mine_;
-};
-
 }  // namespace
 
 struct turnstile::state {
@@ -44,7 +29,7 @@ struct turnstile::state {
         bool is_senders_alone = false;
         bool more_may_follow = false;
         int visits = 0;
-        std::vector<timer*> waiting;  // each lives in a visit's frame
+        std::unique_ptr<wakeup> changed;  // null: no visit has waited
     };
 
     client_turn& turn_of(const uuid& client) { return clients.at(client); }
@@ -63,7 +48,7 @@ struct turnstile::state {
         wake(t);
     }
     static void wake(client_turn& t) {
-        for (timer* waiting : t.waiting) waiting->cancel();
+        if (t.changed) t.changed->notify();
     }
 
     void forget_if_idle(const uuid& client) {
@@ -154,13 +139,10 @@ boost::asio::awaitable<bool> turnstile::visit::may_say_up_to_date(const uuid& pa
         lasts ? state_->hold
               : std::clamp(state_->left_until(*turn.until), milliseconds{1}, state_->hold);
     const auto executor = co_await boost::asio::this_coro::executor;
-    const auto alarm = state_->clock.make_timer(executor);
     const milliseconds begun = state_->clock.elapsed();
-    {
-        // The visit keeps the turn in the map, and the turn's address survives a rehash.
-        const place in_line(turn.waiting, *alarm);
-        co_await alarm->wait(span);
-    }
+    // The visit keeps the turn in the map, and the turn's address survives a rehash.
+    if (!turn.changed) turn.changed = std::make_unique<wakeup>(state_->clock, executor);
+    co_await turn.changed->wait(turn.changed->now(), span);
     waited_ += std::clamp(state_->clock.elapsed() - begun, milliseconds{1}, span);
     co_return false;
 }

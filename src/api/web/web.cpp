@@ -1,7 +1,7 @@
 #include "files.hpp"
 #include "handlers.hpp"
-#include "negotiation.hpp"
-#include "problem.hpp"
+#include "shared/negotiation.hpp"
+#include "shared/problem.hpp"
 
 #include <callsign/domain/task.hpp>
 

@@ -1,10 +1,23 @@
 #pragma once
 // Webhooks of an account: created, shown, edited, removed.
 
-#include "../request_context.hpp"
-#include "context.hpp"
+#include "shared/request_context.hpp"
+
+#include <callsign/jobs/webhook_options.hpp>
+#include <callsign/net/outgoing.hpp>
+#include <callsign/seal/key_ring.hpp>
 
 namespace callsign::api {
+
+// Outlives every request.
+struct webhook_context {
+    callsign::engine& engine;
+    callsign::clock& clock;
+    callsign::entropy& entropy;
+    const seal::key_ring* master;  // null: secrets cannot be stored
+    const jobs::webhook_options& options;
+    net::outgoing* const& calls;  // null: deliveries have not started
+};
 
 awaitable<http_response> list_webhooks(webhook_context& w, request_context& c);
 awaitable<http_response> add_webhook(webhook_context& w, request_context& c);

@@ -1,12 +1,12 @@
-#include "../answers.hpp"
-#include "../feed/question.hpp"
-#include "../filter_parameters.hpp"
-#include "../rest/task_answers.hpp"
 #include "handlers.hpp"
+#include "shared/answers.hpp"
+#include "shared/task_answers.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/seal/at_rest.hpp>
 #include <callsign/seal/webhook_signature.hpp>
+#include <callsign/wire/cursor.hpp>
+#include <callsign/wire/filter_parameters.hpp>
 
 #include <array>
 
@@ -14,12 +14,6 @@ namespace callsign::api {
 namespace {
 
 constexpr std::size_t filter_bytes_max = 2048;
-
-v1::Webhook with_cursor(const webhook& w) {
-    v1::Webhook message = wire::to_message(w);
-    message.set_cursor(cursor_text(w.after, w.mark));
-    return message;
-}
 
 http_response answer_none(const request_context& c) {
     return answer_problem(c, problems::webhook_not_found,
@@ -48,8 +42,9 @@ std::optional<task_filter> check_filter(const std::string& text, wire::faults& f
         return std::nullopt;
     }
     wire::faults wrong;
-    const query asked(text, with_filter_parameters({}), wrong, repeatable_parameters);
-    auto filter = read_feed_filter(asked, wrong);
+    const wire::parameters asked(text, wire::with_filter_parameters({}), wrong,
+                                 wire::repeatable_parameters);
+    auto filter = wire::read_feed_filter(asked, wrong);
     for (wire::field_fault& fault : wrong) {
         fault.field = "filter." + fault.field;
         add_fault(found, std::move(fault));
@@ -59,7 +54,7 @@ std::optional<task_filter> check_filter(const std::string& text, wire::faults& f
 
 // An empty text is no cursor, and no error.
 void check_cursor(const std::string& text, wire::faults& found) {
-    if (text.empty() || parse_cursor(text)) return;
+    if (text.empty() || wire::parse_cursor(text)) return;
     add_fault(found, {"after", "malformed",
                       "Must be a cursor from the feed, \"0\" for the beginning, or \"now\"."});
 }
@@ -70,7 +65,7 @@ using start_or_refusal = std::variant<webhook_start, refused>;
 awaitable<result<start_or_refusal>> find_start(webhook_context& w, account_id account,
                                                std::string text,
                                                std::optional<task_filter> filter) {
-    const auto at = parse_cursor(text);
+    const auto at = wire::parse_cursor(text);
     webhook_start start{at->place, at->mark.value_or("")};
     if (at->is_now) {
         const auto head = co_await w.engine.ask(find_head{account});
@@ -158,7 +153,7 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
         if (std::holds_alternative<no_such_account>(*made)) co_return answer_no_account(c);
         co_return answer_problem(c, problems::too_many_webhooks, "Delete unused webhooks.");
     }
-    v1::Webhook message = with_cursor(*given);
+    v1::Webhook message = wire::to_message(*given);
     message.set_secret(seal::webhook_secret_text(secret->bytes()));
     auto response = answer_secret(c, 201, message);
     seal::wipe(*message.mutable_secret());
@@ -174,7 +169,7 @@ awaitable<http_response> list_webhooks(webhook_context& w, request_context& c) {
     if (!found) co_return answer_error(c, found.error());
     v1::WebhookList message;
     message.set_next_page_token(next_page_token(*found));
-    for (const webhook& each : found->rows) *message.add_webhooks() = with_cursor(each);
+    for (const webhook& each : found->rows) *message.add_webhooks() = wire::to_message(each);
     co_return answer_message(c, 200, message);
 }
 
@@ -183,7 +178,7 @@ awaitable<http_response> show_webhook(webhook_context& w, request_context& c) {
     const auto found = co_await w.engine.ask(question);
     if (!found) co_return answer_error(c, found.error());
     if (!*found) co_return answer_none(c);
-    co_return answer_message(c, 200, with_cursor(**found));
+    co_return answer_message(c, 200, wire::to_message(**found));
 }
 
 awaitable<http_response> change_webhook(webhook_context& w, request_context& c) {
@@ -215,7 +210,7 @@ awaitable<http_response> change_webhook(webhook_context& w, request_context& c) 
     const auto done = co_await w.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
     const auto* const changed = std::get_if<webhook>(&*done);
-    co_return changed ? answer_message(c, 200, with_cursor(*changed)) : answer_none(c);
+    co_return changed ? answer_message(c, 200, wire::to_message(*changed)) : answer_none(c);
 }
 
 awaitable<http_response> remove_webhook(webhook_context& w, request_context& c) {

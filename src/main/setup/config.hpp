@@ -10,10 +10,10 @@
 #include <callsign/api/feed_options.hpp>
 #include <callsign/api/sync_options.hpp>
 #include <callsign/api/web_options.hpp>
-#include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/engine/outbox.hpp>
 #include <callsign/jobs/backups.hpp>
+#include <callsign/jobs/webhook_options.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/net/outgoing.hpp>
 #include <callsign/platform/log.hpp>
@@ -63,7 +63,7 @@ struct secrets_options {
 
 // How webhooks are delivered, and to which addresses.
 struct webhook_settings {
-    api::webhook_options options;
+    jobs::webhook_options options;
     net::outgoing_options calls;
 };
 

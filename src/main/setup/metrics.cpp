@@ -590,7 +590,7 @@ class http_metrics final : public net::http_probe {
     }
     void bodies_held(std::size_t bytes) { bodies_.Set(static_cast<double>(bytes)); }
     void followers(std::size_t count) { followers_.Set(static_cast<double>(count)); }
-    void webhooks(const api::delivery_counts& so_far) {
+    void webhooks(const jobs::delivery_counts& so_far) {
         delivered_.Increment(static_cast<double>(so_far.delivered) - delivered_.Value());
         not_delivered_.Increment(static_cast<double>(so_far.failed) - not_delivered_.Value());
     }
@@ -719,7 +719,7 @@ void metrics::followers(std::size_t count) {
     impl_->http.followers(count);
 }
 
-void metrics::webhooks(const api::delivery_counts& so_far) {
+void metrics::webhooks(const jobs::delivery_counts& so_far) {
     impl_->http.webhooks(so_far);
 }
 

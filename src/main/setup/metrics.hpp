@@ -5,10 +5,10 @@
 
 #include "process_readings.hpp"
 
-#include <callsign/api/webhook_options.hpp>
 #include <callsign/engine/outbox.hpp>
 #include <callsign/engine/probe.hpp>
 #include <callsign/jobs/backups.hpp>
+#include <callsign/jobs/webhook_options.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -33,7 +33,7 @@ class metrics {
     void bodies_held(std::size_t bytes);
     // Current number of the feed's followers, set likewise.
     void followers(std::size_t count);
-    void webhooks(const api::delivery_counts& so_far);
+    void webhooks(const jobs::delivery_counts& so_far);
     void remotes(const outbox_totals& now);
     // `every`: the interval of scheduled backups; zero: disabled.
     void backups(const jobs::backup_tally& so_far, milliseconds every);

@@ -2,7 +2,7 @@
 // Method: the whole route table with all kinds of token, with the requirement of each route
 // repeated here; and revocations at every step of a request.
 
-#include "api/routes.hpp"
+#include "api/front/routes.hpp"
 #include "api/sync/known_clients.hpp"
 #include "support/faulty_store.hpp"
 #include "support/sync_client.hpp"

@@ -1,4 +1,4 @@
-#include "api/auth.hpp"
+#include "api/front/auth.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

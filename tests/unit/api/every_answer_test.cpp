@@ -2,7 +2,7 @@
 // the network layer. Method: a whole server on a loopback port; every rejection by net, and each
 // route, requested as by a page of another origin.
 
-#include "routes.hpp"
+#include "api/front/routes.hpp"
 #include "support/certificates.hpp"
 #include "support/house.hpp"
 #include "support/spawn.hpp"

@@ -1,4 +1,4 @@
-#include "api/negotiation.hpp"
+#include "api/shared/negotiation.hpp"
 
 #include <gtest/gtest.h>
 

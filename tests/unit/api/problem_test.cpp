@@ -1,4 +1,4 @@
-#include "api/problem.hpp"
+#include "api/shared/problem.hpp"
 
 #include "callsign/v1/callsign.pb.h"
 
@@ -20,8 +20,8 @@ std::string_view header(const http_response& response, std::string_view name) {
 request_context request_with_id(std::string id, wire::format form) {
     http_request request;
     request.id = std::move(id);
-    request_head head;
-    head.answer_form = form;
+    auto head = std::make_shared<request_head>();
+    head->answer_form = form;
     return {std::move(request), std::move(head)};
 }
 

@@ -1,6 +1,6 @@
 // The rate limit of an account.
 
-#include "api/rate_limits.hpp"
+#include "api/front/rate_limits.hpp"
 
 #include "support/house.hpp"
 

@@ -1,16 +1,11 @@
-#include "api/router.hpp"
+#include "api/front/router.hpp"
 
 #include <gtest/gtest.h>
 
 namespace callsign::api {
 namespace {
 
-struct line {
-    verb method;
-    std::string_view path;
-};
-
-constexpr line table[] = {
+constexpr route table[] = {
     {verb::post, "/v1/tasks"},
     {verb::get, "/v1/tasks/{ref}"},
     {verb::delete_, "/v1/tasks/{ref}"},
@@ -18,8 +13,8 @@ constexpr line table[] = {
     {verb::get, "/"},
 };
 
-routing<line> route_of(verb method, std::string_view path) {
-    return find_route<line>(table, method, path);
+routing route_of(verb method, std::string_view path) {
+    return find_route(table, method, path);
 }
 
 TEST(router, finds_by_method_and_path) {
@@ -41,8 +36,8 @@ TEST(router, distinguishes_a_wrong_method_from_an_unknown_path) {
     const auto found = route_of(verb::put, "/v1/tasks/SYN-42");
     EXPECT_EQ(found.route, nullptr);
     EXPECT_TRUE(found.path_known);
-    EXPECT_EQ(allowed_methods<line>(table, "/v1/tasks/SYN-42"), "GET, HEAD, DELETE");
-    EXPECT_EQ(allowed_methods<line>(table, "/v1/tasks"), "POST");
+    EXPECT_EQ(allowed_methods(table, "/v1/tasks/SYN-42"), "GET, HEAD, DELETE");
+    EXPECT_EQ(allowed_methods(table, "/v1/tasks"), "POST");
 }
 
 TEST(router, rejects_unknown_paths) {

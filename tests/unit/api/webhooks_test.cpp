@@ -1,7 +1,7 @@
 // Webhooks as accounts see them, and their posts: in order, signed, retried after a failure, and
 // complete.
 
-#include "webhooks/turns.hpp"
+#include "support/late_reader.hpp"
 #include "webhooks_fixture.hpp"
 
 #include <callsign/rules/rows/webhooks.hpp>
@@ -10,7 +10,7 @@
 #include <array>
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
-#include <list>
+#include <set>
 
 namespace callsign::testing {
 namespace {
@@ -254,34 +254,35 @@ TEST_F(webhook_api, posts_to_one_are_sequential_and_those_of_an_account_are_limi
     EXPECT_EQ(to.descriptions().size(), 15u);
 }
 
-TEST(webhook_turns, an_account_without_a_turn_precedes_one_with_a_turn) {
-    virtual_clock clock;
-    asio::io_context io;
-    {
-        api::turns all(clock, {.at_once = 2, .account_at_once = 2});
-        std::vector<std::int64_t> order;
-        std::list<api::turns::turn> held;
-        const auto take = [&](std::int64_t account) {
-            asio::co_spawn(io, all.take(account_id{account}),
-                           [&, account](const std::exception_ptr&, api::turns::turn mine) {
-                               order.push_back(account);
-                               held.push_back(std::move(mine));
-                           });
-            io.restart();
-            io.poll();
-        };
-        for (const int account : {1, 1, 1, 1, 2}) take(account);
-        EXPECT_EQ(order, (std::vector<std::int64_t>{1, 1}));
-        held.erase(held.begin());
-        io.restart();
-        io.poll();
-        EXPECT_EQ(order, (std::vector<std::int64_t>{1, 1, 2}));
-        held.clear();
-        io.restart();
-        io.poll();
-        EXPECT_EQ(order, (std::vector<std::int64_t>{1, 1, 2, 1, 1}));
-        held.clear();
+// Two of an account are delivered at once; the others find what the first ones read.
+TEST(webhooks_of_an_account, read_the_same_changes_once) {
+    const auto disk = make_memory_store();
+    late_reader counted(*disk);
+    house_options options = with_webhooks();
+    options.disk = &counted;
+    options.service.webhooks.account_max = 10;
+    house h(std::move(options));
+    receiver to(h);
+    h.make_account("home", "SYN");
+    const std::string token = h.make_token("home", token_scope::admin);
+    h.service().start_webhooks(to, nullptr, h.io().get_executor());
+    for (int n = 0; n < 10; ++n) {
+        h.call(post("/v1/webhooks", R"({"url":"https://example.com/"})", token));
     }
+    h.advance(1h);
+    to.takes = 1s;
+    const int before = counted.reads;
+    h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
+    h.advance(1h);
+    const int reads = counted.reads - before;
+    EXPECT_EQ(to.calls.size(), 10u);
+    std::set<std::string> ids;
+    for (const posted& p : to.calls) {
+        EXPECT_EQ(p.descriptions(), (texts{"a"}));
+        ids.emplace(json::parse(p.call.body).at("webhookId").as_string());
+    }
+    EXPECT_EQ(ids.size(), 10u);
+    EXPECT_EQ(reads, 1);
 }
 
 TEST_F(webhook_api, a_slow_server_does_not_delay_other_accounts) {

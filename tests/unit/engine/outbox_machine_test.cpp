@@ -1,6 +1,6 @@
 // The next step of a remote account, event by event: without sockets, store or time.
 
-#include "engine/outbox_machine.hpp"
+#include "engine/outbox/outbox_machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -78,5 +78,45 @@ TEST_F(wakeup_order, a_change_already_seen_does_not_end_a_wait) {
     EXPECT_EQ(outcome, false);
 }
 
+TEST_F(wakeup_order, a_change_ends_all_waits_for_it) {
+    int ended = 0;
+    for (int n = 0; n < 3; ++n) {
+        asio::co_spawn(io, changed.wait(changed.now(), 1h),
+                       [&](const std::exception_ptr&, bool has_changed) { ended += has_changed; });
+    }
+    settle();
+    changed.notify();
+    settle();
+    EXPECT_EQ(ended, 3);
+}
+
+TEST_F(wakeup_order, a_condition_is_awaited_over_several_changes) {
+    int value = 0;
+    std::optional<bool> is_two;
+    const auto start_until = [&](milliseconds span) {
+        is_two.reset();
+        asio::co_spawn(io, changed.until([&] { return value == 2; }, span),
+                       [&](const std::exception_ptr&, bool is) { is_two = is; });
+        settle();
+    };
+    start_until(5s);
+    for (; value < 2; ++value) {
+        EXPECT_EQ(is_two, std::nullopt);
+        changed.notify();
+        settle();
+    }
+    changed.notify();
+    settle();
+    EXPECT_EQ(is_two, true);
+    value = 0;
+    start_until(5s);
+    advance(4s);
+    changed.notify();
+    settle();
+    EXPECT_EQ(is_two, std::nullopt);
+    advance(1s);
+    EXPECT_EQ(is_two, false);
+}
+
 }  // namespace
 }  // namespace callsign::testing

@@ -374,7 +374,7 @@ TEST_F(sent_versions, a_device_whose_fork_version_was_deleted_syncs_again) {
     const auto abandon = [&](std::int64_t times) {
         write([&](write_tx& tx) {
             for (std::int64_t n = 0; n < times; ++n) {
-                forks::put(tx, account_, {ids_.next(now_), 0, now_, {1}, {}, {}},
+                forks::put(tx, account_, {{ids_.next(now_), 0, now_}, {{1}, {}}},
                            {add_version::fork_versions_max, add_version::fork_version_bytes_max});
             }
         });

@@ -39,7 +39,7 @@ class fork_versions : public ::testing::Test {
     }
     uuid put(write_tx& tx, account_id account) {
         const uuid id = drawn_id(++drawn_);
-        forks::put(tx, account, {id, 0, t0, {1}, {}, {}}, {10, 1'000'000});
+        forks::put(tx, account, {{id, 0, t0}, {{1}, {}}}, {10, 1'000'000});
         return id;
     }
     std::int64_t rows() {

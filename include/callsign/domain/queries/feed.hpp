@@ -6,10 +6,12 @@
 #include <callsign/domain/feed_place.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/task_filter.hpp>
+#include <callsign/domain/work.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,6 +29,15 @@ struct task_change {
     callsign::task task;
     std::vector<std::string> changed{};  // attribute names, sorted, each once; empty if purged
 };
+
+inline std::size_t work_of(std::span<const task_change> changes) noexcept {
+    std::size_t work = 0;
+    for (const task_change& change : changes) work += work_of(change.task.attributes);
+    return work;
+}
+
+// The first read of a feed is short, to run among other quick queries.
+inline constexpr std::size_t first_look_work_max = std::size_t{192} * 1024;
 
 // The changes after a position, ordered by version and by operation within it; as many as `limit`
 // and `work_max` allow, at least one if there is one.

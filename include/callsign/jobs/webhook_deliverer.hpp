@@ -1,0 +1,99 @@
+#pragma once
+// Delivers the feed to webhooks. Each has at most one delivery in progress, in the order of its
+// changes: those after its place are posted, and its place moves once the response is 2xx and the
+// move is durable. So none is left out, and an interrupted delivery is posted again.
+//
+// A webhook that is up to date is a row in memory. Network executor.
+
+#include <callsign/domain/query.hpp>
+#include <callsign/engine/engine.hpp>
+#include <callsign/engine/permits.hpp>
+#include <callsign/jobs/feed_pages.hpp>
+#include <callsign/jobs/webhook_options.hpp>
+#include <callsign/net/body_budget.hpp>
+#include <callsign/net/outgoing.hpp>
+#include <callsign/seal/key_ring.hpp>
+#include <callsign/seal/secret.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace callsign::jobs {
+
+class webhook_deliverer {
+  public:
+    // `master`: decrypts the secrets; null: nothing is posted.
+    webhook_deliverer(engine& engine, clock& clock, entropy& entropy, feed_pages& pages,
+                      const webhook_options& options, const seal::key_ring* master,
+                      const std::string& key_attribute);
+    ~webhook_deliverer();
+
+    // `calls` posts, `bodies` is charged for its bodies. Webhooks are delivered from then on.
+    void start(net::outgoing& calls, std::shared_ptr<net::body_budget> bodies,
+               const boost::asio::any_io_executor& executor);
+    void follow(const event& happened);
+    // Begins nothing more, and cancels what is in progress. Returns when nothing is.
+    boost::asio::awaitable<void> stop();
+
+    const delivery_counts& counts() const noexcept { return counts_; }
+    // Returns null before start().
+    net::outgoing* const& calls() const noexcept { return calls_; }
+
+  private:
+    struct hook;
+    // over: disabled, or removed.
+    enum class step { go_on, done, busy, failed, over };
+
+    void wake(account_id account, const uuid& id);
+    void begin(const std::shared_ptr<hook>& h);
+    void forget(const hook& h);
+    void ended();
+    void read_settings(hook& h) const;
+    net::http_field_list headers_of(const hook& h, const std::string& id,
+                                    const std::string& body) const;
+    milliseconds pause_after(const hook& h);
+
+    boost::asio::awaitable<void> load();
+    boost::asio::awaitable<void> run(std::shared_ptr<hook> h);
+    boost::asio::awaitable<bool> reload(hook& h);
+    boost::asio::awaitable<step> deliver_next(hook& h);
+    boost::asio::awaitable<step> read_and_post(hook& h, std::shared_ptr<feed_page>& page,
+                                               std::optional<settle_delivery>& command);
+    boost::asio::awaitable<std::optional<std::string>> body_of(const hook& h, feed_page& page);
+    boost::asio::awaitable<void> post(hook& h, const read_changes::part& part, std::string body,
+                                      settle_delivery& command);
+    boost::asio::awaitable<net::http_outcome> exchange(account_id account, net::outgoing_url url,
+                                                       net::http_call call);
+    boost::asio::awaitable<void> save(hook& h);
+    settle_delivery settling(const hook& h) const;
+    boost::asio::awaitable<step> settle(hook& h, settle_delivery command);
+
+    engine& engine_;
+    clock& clock_;
+    entropy& entropy_;
+    feed_pages& pages_;
+    const webhook_options& options_;
+    const seal::key_ring* const master_;
+    const std::string& key_attribute_;
+    net::outgoing* calls_ = nullptr;
+    std::shared_ptr<net::body_budget> bodies_;
+    boost::asio::any_io_executor executor_;
+    permits deliveries_;
+    permits lookups_;
+    std::map<uuid, std::shared_ptr<hook>> hooks_;
+    std::unordered_map<account_id, std::vector<std::shared_ptr<hook>>> of_accounts_;
+    delivery_counts counts_;
+    std::size_t under_way_ = 0;  // running coroutines
+    bool stopped_ = false;
+    std::optional<wakeup> ended_;  // a coroutine has, or stop() was called; set by start()
+};
+
+}  // namespace callsign::jobs

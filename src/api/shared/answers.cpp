@@ -1,0 +1,108 @@
+#include "answers.hpp"
+
+#include <callsign/wire/cursor.hpp>
+
+namespace callsign::api {
+
+http_response answer_message(const request_context& c, unsigned status,
+                             const google::protobuf::Message& message) {
+    http_response response;
+    response.status = status;
+    response.content_type = wire::media_type(c.head.answer_form);
+    response.body = wire::encode(c.head.answer_form, message);
+    return response;
+}
+
+http_response answer_secret(const request_context& c, unsigned status,
+                            const google::protobuf::Message& message) {
+    http_response response = answer_message(c, status, message);
+    response.headers.emplace_back("Cache-Control", "no-store");
+    return response;
+}
+
+bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found,
+               std::size_t faults_max) {
+    if (wire::decode(c.head.body_form, c.request.body(), message, found, faults_max)) return true;
+    for (const wire::field_fault& fault : found) {
+        if (fault.field.empty()) return false;
+    }
+    return true;
+}
+
+void check_name(const std::string& name, std::string_view whose, wire::faults& found) {
+    if (name.empty()) {
+        add_fault(found, {"name", "required", std::string(whose) + " must have a name."});
+    } else if (!is_valid_name(name)) {
+        add_fault(found, {"name", "malformed",
+                          "Must be up to 63 letters, digits, dots, hyphens and underscores, "
+                          "beginning with a letter or digit."});
+    }
+}
+
+void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found) {
+    if (prefix.empty()) {
+        add_fault(found, {"prefix", "required", std::string(whose) + " must have a prefix."});
+    } else if (!is_valid_prefix(prefix)) {
+        add_fault(found, {"prefix", "malformed",
+                          "Must be a capital letter and up to 9 more of A-Z, 0-9 and _."});
+    }
+}
+
+void check_number_before(std::int64_t number, std::string field, wire::faults& found) {
+    if (number >= 0 && number <= number_max) return;
+    add_fault(found, {std::move(field), "invalid", "Must be 0 to 999999999999."});
+}
+
+std::string detail_of_held(const series_held& held) {
+    return "The server was restored from a backup, so numbers of " + held.prefix +
+           " assigned since then may be in use. An operator must resume the series: callsign "
+           "series resume " +
+           held.prefix + " --account NAME --at N.";
+}
+
+refused full() {
+    return {problems::account_full,
+            "No changes were made. Reads and purges still work; an operator can raise "
+            "accounts.stored_bytes_max."};
+}
+
+std::optional<refused> refusal_of(const read_changes::answer& read) {
+    if (const auto* const expired = std::get_if<read_changes::expired>(&read)) {
+        return refused{problems::cursor_expired,
+                       "List the tasks, then follow from this problem's cursor.",
+                       {},
+                       false,
+                       wire::cursor_text({expired->oldest}, expired->mark)};
+    }
+    if (const auto* const diverged = std::get_if<read_changes::diverged>(&read)) {
+        return refused{problems::cursor_unknown,
+                       "The server was restored from a backup, or the cursor is of another server. "
+                       "List the tasks, then follow from this problem's cursor.",
+                       {},
+                       false,
+                       wire::cursor_text({diverged->last}, diverged->mark)};
+    }
+    if (std::holds_alternative<unknown_series>(read)) {
+        return refused_for(wire::faults{{"prefix", std::string(problems::unknown_prefix.code),
+                                         "GET /v1/series lists the series."}});
+    }
+    return std::nullopt;
+}
+
+http_response answer_no_account(const request_context& c) {
+    return answer_problem(c, problems::account_not_found,
+                          "GET /v1/admin/accounts lists the accounts.");
+}
+
+http_response answer_no_master_key(const request_context& c) {
+    return answer_problem(c, problems::no_master_key,
+                          "Create a key with `callsign master-key new FILE`, set [secrets] "
+                          "master_key_file to the file, and restart the server.");
+}
+
+page_request read_page(const request_context& c, wire::faults& found) {
+    const wire::parameters asked(c.request.query(), {"pageSize", "pageToken"}, found);
+    return read_page(asked, found);
+}
+
+}  // namespace callsign::api
