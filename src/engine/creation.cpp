@@ -1,6 +1,7 @@
 #include "creation.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/base/variants.hpp>
 
 namespace callsign {
 namespace {
@@ -56,44 +57,33 @@ std::optional<slot_id> creation::in_flight() const {
 }
 
 create_answer creation::take_outcome() {
-    if (auto* reservation = std::get_if<reserve::answer>(&out)) {
-        if (auto* given = std::get_if<receipted>(reservation)) {
-            if (given->replayed) retried_since_ = given->reserved_at;
-            return std::move(*given);
-        }
-        if (auto* failed = std::get_if<slot_failed>(reservation)) {
-            retried_since_ = failed->reserved_at;
-            return *failed;
-        }
-        if (auto* wrong = std::get_if<task_not_valid>(reservation)) return std::move(*wrong);
-        if (auto* unmet = std::get_if<depends_unmet>(reservation)) return std::move(*unmet);
-        if (auto* large = std::get_if<task_too_large>(reservation)) return *large;
-        if (auto* held = std::get_if<series_held>(reservation)) return std::move(*held);
-        if (std::holds_alternative<account_full>(*reservation)) return account_full{};
-        if (std::holds_alternative<key_conflict>(*reservation)) return key_conflict{};
-        if (std::holds_alternative<series_archived>(*reservation)) return series_archived{};
-        CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(*reservation));
-        return unknown_series{};
-    }
-    if (auto* delivery = std::get_if<begin_delivery::answer>(&out)) {
-        if (auto* given = std::get_if<receipted>(delivery)) return std::move(*given);
-        if (auto* failed = std::get_if<slot_failed>(delivery)) return *failed;
-        if (auto* large = std::get_if<task_too_large>(delivery)) return *large;
-        if (auto* halted = std::get_if<remote_halted>(delivery)) return *halted;
-        if (std::holds_alternative<fulfil::slot_missing>(*delivery)) return in_progress{};
-        CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(*delivery));
-        return unknown_series{};
-    }
-    auto& fulfilment = std::get<fulfil::answer>(out);
-    if (auto* given = std::get_if<receipted>(&fulfilment)) return std::move(*given);
-    if (auto* failed = std::get_if<slot_failed>(&fulfilment)) return *failed;
-    if (auto* large = std::get_if<task_too_large>(&fulfilment)) return *large;
-    if (auto* held = std::get_if<series_held>(&fulfilment)) return std::move(*held);
+    // A phase that ended so has another phase after it.
+    const auto goes_on = []<class T>(T&&) -> create_answer {
+        CALLSIGN_ASSERT(!"the outcome of a whole creation");
+    };
     // The slot was settled and has expired since, which a short retention allows: its outcome is no
     // longer known, and the client has to retry.
-    if (std::holds_alternative<fulfil::slot_missing>(fulfilment)) return in_progress{};
-    CALLSIGN_ASSERT(std::holds_alternative<unknown_series>(fulfilment));
-    return unknown_series{};
+    const auto expired = [](fulfil::slot_missing&&) -> create_answer { return in_progress{}; };
+    if (auto* reservation = std::get_if<reserve::answer>(&out)) {
+        return widen<create_answer>(
+            std::move(*reservation),
+            [&](receipted&& given) -> create_answer {
+                if (given.replayed) retried_since_ = given.reserved_at;
+                return std::move(given);
+            },
+            [&](slot_failed&& failed) -> create_answer {
+                retried_since_ = failed.reserved_at;
+                return failed;
+            },
+            [&](reserve::reserved&& r) { return goes_on(std::move(r)); },
+            [&](reserve::in_flight&& f) { return goes_on(std::move(f)); });
+    }
+    if (auto* delivery = std::get_if<begin_delivery::answer>(&out)) {
+        return widen<create_answer>(
+            std::move(*delivery), expired,
+            [&](begin_delivery::delivering&& d) { return goes_on(std::move(d)); });
+    }
+    return widen<create_answer>(std::get<fulfil::answer>(std::move(out)), expired);
 }
 
 }  // namespace callsign

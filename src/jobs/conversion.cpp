@@ -1,5 +1,6 @@
 #include "history.hpp"
 
+#include <callsign/base/variants.hpp>
 #include <callsign/domain/work.hpp>
 #include <callsign/jobs/conversion.hpp>
 #include <callsign/seal/at_rest.hpp>
@@ -176,15 +177,10 @@ awaitable<result<std::optional<conversion_answer>>> convert_as_it_is(
         if (is_all_sealed_there) co_await remove_all_sealed(with, id);
         co_return ended(converted{account.account.name, *counts});
     }
-    if (const auto* const held = std::get_if<series_held>(&*done)) co_return ended(*held);
-    if (std::holds_alternative<manage_account::no_history>(*done)) {
-        co_return ended(manage_account::no_history{});
-    }
-    if (std::holds_alternative<manage_account::not_opaque>(*done)) {
-        co_return ended(account_is_managed{});
-    }
-    if (std::holds_alternative<no_such_account>(*done)) co_return ended(no_such_account{});
-    co_return ended();
+    co_return widen<ended>(
+        std::move(*done), [](manage_account::managed&&) { return ended(); },
+        [](manage_account::moved_on&&) { return ended(); },
+        [](manage_account::not_opaque&&) { return ended(account_is_managed{}); });
 }
 
 awaitable<result<conversion_answer>> convert(context& with, find_opaque_account::found account,

@@ -1,3 +1,5 @@
+#include <callsign/base/assert.hpp>
+#include <callsign/base/variants.hpp>
 #include <callsign/jobs/remote_accounts.hpp>
 #include <callsign/seal/at_rest.hpp>
 
@@ -51,6 +53,14 @@ struct checked_server {
 };
 using check_answer = std::variant<checked_server, remote_fault, no_master_key>;
 
+// Requires: no checked_server.
+template <class Answer>
+Answer unusable(check_answer&& checked) {
+    return widen<Answer>(std::move(checked), [](checked_server&&) -> Answer {
+        CALLSIGN_ASSERT(!"the server can be used");
+    });
+}
+
 awaitable<result<check_answer>> check(context& with, const sink_opener& open,
                                       const remote_server& at, const uuid& version = {}) {
     if (with.master == nullptr || !open) co_return check_answer(no_master_key{});
@@ -80,12 +90,9 @@ awaitable<result<connect_answer>> connect_account(context& with, const sink_open
                                                   actor by) {
     auto checked = co_await check(with, open, at);
     if (!checked) co_return checked.error();
-    if (auto* const fault = std::get_if<remote_fault>(&*checked)) {
-        co_return connect_answer(std::move(*fault));
-    }
-    if (std::holds_alternative<no_master_key>(*checked)) co_return connect_answer(no_master_key{});
-    wanted.elsewhere = create_account::home{
-        at.url, at.client_id, std::move(std::get<checked_server>(*checked).sealed_key)};
+    auto* const server = std::get_if<checked_server>(&*checked);
+    if (server == nullptr) co_return unusable<connect_answer>(std::move(*checked));
+    wanted.elsewhere = create_account::home{at.url, at.client_id, std::move(server->sealed_key)};
     auto made = co_await with.engine.submit(std::move(wanted), std::move(by));
     if (!made) co_return made.error();
     co_return connect_answer(std::move(*made));
@@ -106,13 +113,9 @@ awaitable<result<change_remote_answer>> change_remote(context& with, const sink_
                                changes.secret};
         auto checked = co_await check(with, open, at);
         if (!checked) co_return checked.error();
-        if (auto* const fault = std::get_if<remote_fault>(&*checked)) {
-            co_return change_remote_answer(std::move(*fault));
-        }
-        if (std::holds_alternative<no_master_key>(*checked)) {
-            co_return change_remote_answer(no_master_key{});
-        }
-        command.sealed_key = std::move(std::get<checked_server>(*checked).sealed_key);
+        auto* const server = std::get_if<checked_server>(&*checked);
+        if (server == nullptr) co_return unusable<change_remote_answer>(std::move(*checked));
+        command.sealed_key = std::move(server->sealed_key);
     }
     auto done = co_await with.engine.submit(std::move(command), std::move(by));
     if (!done) co_return done.error();
@@ -132,18 +135,13 @@ awaitable<result<move_there_answer>> move_account_there(context& with, const sin
         if (!head) co_return head.error();
         auto checked = co_await check(with, open, at, head->version);
         if (!checked) co_return checked.error();
-        if (auto* const fault = std::get_if<remote_fault>(&*checked)) {
-            co_return move_there_answer(std::move(*fault));
-        }
-        if (std::holds_alternative<no_master_key>(*checked)) {
-            co_return move_there_answer(no_master_key{});
-        }
-        auto& server = std::get<checked_server>(*checked);
-        if (!server.is_empty && !server.has_version) {
+        auto* const server = std::get_if<checked_server>(&*checked);
+        if (server == nullptr) co_return unusable<move_there_answer>(std::move(*checked));
+        if (!server->is_empty && !server->has_version) {
             co_return move_there_answer(remote_not_empty{});
         }
-        if (!server.is_empty) command.behind = head->version;
-        command.sealed_key = std::move(server.sealed_key);
+        if (!server->is_empty) command.behind = head->version;
+        command.sealed_key = std::move(server->sealed_key);
     }
     auto done = co_await with.engine.submit(std::move(command), std::move(by));
     if (!done) co_return done.error();

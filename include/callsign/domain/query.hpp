@@ -3,8 +3,7 @@
 // read transaction, from what was durable when it began, and changes nothing. Beside each query
 // stands its claim: whose share it counts against, and its cost.
 //
-// To add one: a struct in queries/ and its claim_of, a read() in rules/read/, a line in
-// src/engine/ask.cpp.
+// To add one: a struct in queries/ and its claim_of, a read() in rules/read/, and a line below.
 
 #include <callsign/domain/queries/accounts.hpp>
 #include <callsign/domain/queries/auditing.hpp>
@@ -17,3 +16,50 @@
 #include <callsign/domain/queries/slots.hpp>
 #include <callsign/domain/queries/tasks.hpp>
 #include <callsign/domain/queries/webhooks.hpp>
+
+// The only list of queries: for rules::read() and engine::ask(). find_numbering is in
+// commands/restoring.hpp.
+// clang-format off
+#define CALLSIGN_QUERIES(DO) \
+    DO(find_account) \
+    DO(list_accounts) \
+    DO(list_series) \
+    DO(find_principal) \
+    DO(list_tokens) \
+    DO(find_device) \
+    DO(list_devices) \
+    DO(find_device_with_key) \
+    DO(foresee_create_device) \
+    DO(find_task) \
+    DO(read_tasks) \
+    DO(list_tasks) \
+    DO(scan_tasks) \
+    DO(find_listed_tasks) \
+    DO(find_slot) \
+    DO(list_slots) \
+    DO(count_pending_slots) \
+    DO(find_retry_times) \
+    DO(find_head) \
+    DO(find_child) \
+    DO(find_missed) \
+    DO(read_versions) \
+    DO(read_changes) \
+    DO(find_opaque_account) \
+    DO(find_sealed_child) \
+    DO(find_sealed_snapshot) \
+    DO(read_sealed_versions) \
+    DO(find_half_managed) \
+    DO(list_remotes) \
+    DO(find_remote) \
+    DO(list_in_flight) \
+    DO(knows_version) \
+    DO(find_numbering) \
+    DO(find_purged) \
+    DO(find_purged_text) \
+    DO(list_sealed) \
+    DO(list_actions) \
+    DO(list_webhooks) \
+    DO(find_webhook) \
+    DO(list_deliveries) \
+    DO(list_active_webhooks)
+// clang-format on

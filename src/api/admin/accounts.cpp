@@ -1,6 +1,6 @@
 #include "handlers.hpp"
 #include "remotes.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/device_keys.hpp>
@@ -52,20 +52,8 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
     const auto done = co_await jobs::connect_account(a.jobs, a.elsewhere.open, std::move(command),
                                                      server, std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (std::holds_alternative<jobs::no_master_key>(*done)) co_return answer_no_master_key(c);
-    if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
-        co_return answer_remote_fault(c, *fault);
-    }
-    const auto& made = std::get<create_account::answer>(*done);
-    if (std::holds_alternative<client_id_taken>(made)) {
-        co_return answer_problem(c, problems::client_id_taken,
-                                 "Another account already has this client ID.");
-    }
-    const auto* const given = std::get_if<account>(&made);
-    if (given == nullptr) {
-        co_return answer_problem(c, problems::name_taken, "Another account has this name.");
-    }
-    account shown = *given;
+    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
+    account shown = std::get<account>(std::get<create_account::answer>(*done));
     co_return co_await answer_account(a, c, 201, std::move(shown), token);
 }
 
@@ -87,10 +75,7 @@ awaitable<http_response> change_account(admin_context& a, request_context& c) {
     actor by = c.by();
     const auto done = co_await a.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (std::holds_alternative<no_such_account>(*done)) co_return answer_no_account(c);
-    if (std::holds_alternative<name_taken>(*done)) {
-        co_return answer_problem(c, problems::name_taken, "Another account has this name.");
-    }
+    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
     account shown = std::get<account>(*done);
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
@@ -100,7 +85,7 @@ awaitable<http_response> remove_account(admin_context& a, request_context& c) {
     actor by = c.by();
     const auto done = co_await a.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (std::holds_alternative<no_such_account>(*done)) co_return answer_no_account(c);
+    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
     account shown = std::get<account>(*done);
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
@@ -134,15 +119,8 @@ awaitable<http_response> add_account(admin_context& a, request_context& c) {
     actor by = c.by();
     const auto made = co_await a.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
-    if (std::holds_alternative<client_id_taken>(*made)) {
-        co_return answer_problem(c, problems::client_id_taken,
-                                 "Another account already has this client ID.");
-    }
-    const auto* given = std::get_if<account>(&*made);
-    if (given == nullptr) {
-        co_return answer_problem(c, problems::name_taken, "Another account has this name.");
-    }
-    v1::Account message = wire::to_message(*given);
+    if (const auto why = refusal_in(*made)) co_return answer_refused(c, *why);
+    v1::Account message = wire::to_message(std::get<account>(*made));
     message.set_token(secret);
     if (client_id) message.set_client_id(to_string(*client_id));
     co_return answer_secret(c, 201, message);

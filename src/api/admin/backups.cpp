@@ -1,7 +1,7 @@
 // Backups of the whole store while the server runs.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/base/text.hpp>
 
@@ -57,28 +57,14 @@ awaitable<http_response> resume_series(admin_context& a, request_context& c) {
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     callsign::resume_series command{.account = c.owner(), .named = upper(c.named())};
     if (wanted.at() != 0) command.at = wanted.at();
-    actor by = c.by();
-    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    co_return std::visit(
-        overloaded{
-            [&](const series& s) { return answer_message(c, 200, wire::to_message(s)); },
-            [&](callsign::resume_series::not_held) {
-                return answer_problem(c, problems::series_not_held,
-                                      "The series assigns numbers; there is nothing to resume.");
-            },
-            [&](edit_series::next_too_low low) {
-                return answer_problem(c, problems::series_in_use,
-                                      "at must be at least " + std::to_string(low.least) +
-                                          ": lower numbers are already assigned.");
-            },
-            [&](no_such_series) {
-                return answer_problem(c, problems::unknown_prefix,
-                                      "The account has no series with this prefix.");
-            },
-            [&](no_such_account) { return answer_no_account(c); },
-        },
-        *done);
+    co_return co_await carry_out(
+        a.engine, c, std::move(command),
+        [&c](const series& s) { return answer_message(c, 200, wire::to_message(s)); },
+        [](edit_series::next_too_low low) {
+            return refused{problems::series_in_use, "at must be at least " +
+                                                        std::to_string(low.least) +
+                                                        ": lower numbers are already assigned."};
+        });
 }
 
 awaitable<http_response> show_backups(admin_context& a, request_context& c) {

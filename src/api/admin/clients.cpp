@@ -2,7 +2,7 @@
 // X-Client-Id here too, not in the path, because it is the client's credential.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/base/text.hpp>
 
@@ -46,11 +46,6 @@ http_response answer_result(const request_context& c, bool imported) {
     return answer_message(c, 200, message);
 }
 
-http_response answer_no_client(const request_context& c) {
-    return answer_problem(c, problems::client_not_found,
-                          "Create the client's account first: PUT /v1/admin/client.");
-}
-
 }  // namespace
 
 awaitable<http_response> put_client(admin_context& a, request_context& c) {
@@ -81,18 +76,13 @@ awaitable<http_response> import_version(admin_context& a, request_context& c) {
     const auto done = co_await a.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     using wanted = import_sealed_version;
-    co_return std::visit(overloaded{
-                             [&](wanted::imported) { return answer_result(c, true); },
-                             [&](wanted::there_already) { return answer_result(c, false); },
-                             [&](wanted::differs) {
-                                 return answer_problem(
-                                     c, problems::history_differs,
-                                     "The version does not fit this server's history: the parent "
-                                     "has another child, or is not the last version.");
-                             },
-                             [&](no_such_client) { return answer_no_client(c); },
-                         },
-                         *done);
+    const overloaded result{[&](wanted::imported) { return answer_result(c, true); },
+                            [&](wanted::there_already) { return answer_result(c, false); }};
+    co_return answer_outcome(c, *done, result, [](wanted::differs) {
+        return refused{problems::history_differs,
+                       "The version does not fit this server's history: the parent has another "
+                       "child, or is not the last version."};
+    });
 }
 
 awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
@@ -111,17 +101,12 @@ awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
     const auto done = co_await a.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     using wanted = import_sealed_snapshot;
-    co_return std::visit(overloaded{
-                             [&](wanted::imported) { return answer_result(c, true); },
-                             [&](wanted::there_already) { return answer_result(c, false); },
-                             [&](wanted::unknown_version) {
-                                 return answer_problem(
-                                     c, problems::history_differs,
-                                     "The server does not have the snapshot's version.");
-                             },
-                             [&](no_such_client) { return answer_no_client(c); },
-                         },
-                         *done);
+    const overloaded result{[&](wanted::imported) { return answer_result(c, true); },
+                            [&](wanted::there_already) { return answer_result(c, false); }};
+    co_return answer_outcome(c, *done, result, [](wanted::unknown_version) {
+        return refused{problems::history_differs,
+                       "The server does not have the snapshot's version."};
+    });
 }
 
 }  // namespace callsign::api

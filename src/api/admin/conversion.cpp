@@ -1,7 +1,7 @@
 // Converts an opaque account to managed, with its secret.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/conversion.hpp>
@@ -20,13 +20,6 @@ std::string read_secret(const request_context& c, wire::faults& found) {
     return std::move(*message.mutable_encryption_secret());
 }
 
-http_response answer_fault(const request_context& c, const jobs::history_fault& wrong) {
-    const problem& kind =
-        wrong.wrong_secret ? problems::wrong_secret : problems::history_unreadable;
-    const std::string end = wrong.why.ends_with('.') ? "" : ".";
-    return answer_problem(c, kind, wrong.why + end + " No changes were made.");
-}
-
 http_response answer_converted(const request_context& c, const jobs::converted& done) {
     v1::ManagedAccount message;
     message.set_account(done.account);
@@ -34,39 +27,6 @@ http_response answer_converted(const request_context& c, const jobs::converted& 
     message.set_tasks(done.counts.tasks);
     message.set_device(std::string(jobs::converted_device_name));
     return answer_message(c, 200, message);
-}
-
-http_response answer_outcome(const request_context& c, const jobs::conversion_answer& outcome) {
-    return std::visit(
-        overloaded{
-            [&](const jobs::converted& done) { return answer_converted(c, done); },
-            [&](no_such_account) { return answer_no_account(c); },
-            [&](account_is_managed) {
-                return answer_problem(c, problems::account_managed, "No changes were made.");
-            },
-            [&](manage_account::no_history) {
-                return answer_problem(c, problems::no_history,
-                                      "The secret cannot be verified: sync one of the account's "
-                                      "replicas first. No changes were made.");
-            },
-            [&](const series_held& held) {
-                return answer_problem(c, problems::series_held, detail_of_held(held));
-            },
-            [&](jobs::no_master_key) { return answer_no_master_key(c); },
-            [&](const jobs::history_fault& wrong) { return answer_fault(c, wrong); },
-            [&](jobs::another_under_way) {
-                return answer_busy(c, "Another conversion is in progress. Retry later.");
-            },
-            [&](jobs::outpaced) {
-                return answer_busy(c,
-                                   "Clients add versions faster than the server can convert them. "
-                                   "No changes were made; retry later.");
-            },
-            [&](jobs::cancelled) {
-                return answer_problem(c, problems::cancelled, "No changes were made.");
-            },
-        },
-        outcome);
 }
 
 // Returns the job's account, by the name in the path; none: `refused` is the response.
@@ -92,7 +52,8 @@ awaitable<http_response> convert_account(admin_context& a, request_context& c) {
     const auto done =
         co_await jobs::convert_account(a.jobs, std::move(name), secret, std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    co_return answer_outcome(c, *done);
+    co_return answer_outcome(c, *done,
+                             [&c](const jobs::converted& its) { return answer_converted(c, its); });
 }
 
 awaitable<http_response> show_conversion(admin_context& a, request_context& c) {

@@ -2,7 +2,7 @@
 // exist already, so REST's limits do not apply, but Taskwarrior must be able to keep them.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/jobs/import.hpp>
@@ -64,12 +64,6 @@ import_tasks read_tasks(const request_context& c, wire::faults& found) {
     return command;
 }
 
-http_response answer_too_large(const request_context& c, const uuid& task) {
-    return answer_problem(c, problems::task_too_large,
-                          "Task " + to_string(task) + " has more than " +
-                              std::string(largest_task) + ". No task was imported.");
-}
-
 http_response answer_done(const request_context& c, const import_tasks::done& done) {
     v1::ImportTasksResult message;
     message.set_imported(done.imported);
@@ -106,17 +100,16 @@ wire::field_fault key_fault_of(const import_tasks::key_fault& fault) {
     return with("invalid", "The key cannot be kept.");
 }
 
-http_response answer_refused(const request_context& c, const import_tasks::keys_refused& no) {
+refused keys_not_kept(const import_tasks::keys_refused& no) {
     wire::faults faults;
     for (const auto& fault : no.faults) faults.push_back(key_fault_of(fault));
     const std::int64_t before = no.checked.imported;
-    return answer_problem(
-        c, problems::numbers_refused,
-        (before == 0 ? "No task was imported"
-                     : "The series changed during the import; " + std::to_string(before) +
-                           " tasks were imported before") +
-            std::string(". The keys that cannot be kept are listed by task."),
-        faults);
+    return {problems::numbers_refused,
+            (before == 0 ? "No task was imported"
+                         : "The series changed during the import; " + std::to_string(before) +
+                               " tasks were imported before") +
+                std::string(". The keys that cannot be kept are listed by task."),
+            std::move(faults)};
 }
 
 }  // namespace
@@ -130,27 +123,20 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
     const auto done =
         co_await jobs::import_into(a.jobs, std::move(name), std::move(wanted), std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    co_return std::visit(
-        overloaded{
-            [&](const import_tasks::done& counts) { return answer_done(c, counts); },
-            [&](const import_tasks::keys_refused& no) { return answer_refused(c, no); },
-            [&](no_such_account) { return answer_no_account(c); },
-            [&](const series_held& held) {
-                return answer_problem(c, problems::series_held, detail_of_held(held));
-            },
-            [&](account_is_elsewhere) {
-                return answer_problem(c, problems::account_elsewhere,
-                                      "Import the tasks on the remote server.");
-            },
-            [&](account_is_opaque) {
-                return answer_problem(c, problems::account_opaque,
-                                      "The server cannot encrypt tasks for the account's clients: "
-                                      "configure sync in the Taskwarrior that has the tasks.");
-            },
-            [&](account_full) { return answer_refused(c, full()); },
-            [&](const task_too_large& large) { return answer_too_large(c, large.task); },
+    co_return answer_outcome(
+        c, *done, [&c](const import_tasks::done& counts) { return answer_done(c, counts); },
+        [](const import_tasks::keys_refused& no) { return keys_not_kept(no); },
+        [](account_is_elsewhere) { return import_there(); },
+        [](account_is_opaque) {
+            return refused{problems::account_opaque,
+                           "The server cannot encrypt tasks for the account's clients: configure "
+                           "sync in the Taskwarrior that has the tasks."};
         },
-        *done);
+        [](const task_too_large& large) {
+            return refused{problems::task_too_large,
+                           "Task " + to_string(large.task) + " has more than " +
+                               std::string(largest_task) + ". No task was imported."};
+        });
 }
 
 }  // namespace callsign::api

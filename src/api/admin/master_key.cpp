@@ -1,14 +1,16 @@
 // Re-encrypts secrets after the master key has changed.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/jobs/resealing.hpp>
 
 namespace callsign::api {
 
 awaitable<http_response> reseal_secrets(admin_context& a, request_context& c) {
-    if (a.jobs.master == nullptr) co_return answer_no_master_key(c);
+    if (a.jobs.master == nullptr) {
+        co_return answer_refused(c, refusals(jobs::no_master_key{}));
+    }
     note_action note{"secrets-resealed"};
     actor by = c.by();
     const auto noted = co_await a.engine.submit(std::move(note), std::move(by));

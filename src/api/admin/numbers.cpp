@@ -1,7 +1,7 @@
 // POST /v1/admin/accounts/{name}/numbers: imports tasks with their numbers.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 
@@ -92,34 +92,25 @@ awaitable<http_response> import_numbers_to(admin_context& a, request_context& c)
     wire::faults wrong;
     import_numbers command = read_rows(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    actor by = c.by();
-    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    co_return std::visit(
-        overloaded{
-            [&](const import_numbers::done& counts) {
-                v1::ImportNumbersResult message;
-                message.set_imported(counts.imported);
-                message.set_there_already(counts.there_already);
-                return answer_message(c, 200, message);
-            },
-            [&](const import_numbers::refused& no) {
-                wire::faults faults;
-                for (const auto& fault : no.faults) faults.push_back(number_fault(fault));
-                return answer_problem(c, problems::numbers_refused,
-                                      "No row was imported. The errors are listed by row.", faults);
-            },
-            [&](no_such_account) { return answer_no_account(c); },
-            [&](account_is_elsewhere) {
-                return answer_problem(c, problems::account_elsewhere,
-                                      "Import the tasks on the remote server.");
-            },
-            [&](account_is_opaque) {
-                return answer_problem(c, problems::account_opaque,
-                                      "The server cannot encrypt tasks for the account's clients.");
-            },
+    co_return co_await carry_out(
+        a.engine, c, std::move(command),
+        [&c](const import_numbers::done& counts) {
+            v1::ImportNumbersResult message;
+            message.set_imported(counts.imported);
+            message.set_there_already(counts.there_already);
+            return answer_message(c, 200, message);
         },
-        *done);
+        [](const import_numbers::refused& no) {
+            wire::faults faults;
+            for (const auto& fault : no.faults) faults.push_back(number_fault(fault));
+            return refused{problems::numbers_refused,
+                           "No row was imported. The errors are listed by row.", std::move(faults)};
+        },
+        [](account_is_elsewhere) { return import_there(); },
+        [](account_is_opaque) {
+            return refused{problems::account_opaque,
+                           "The server cannot encrypt tasks for the account's clients."};
+        });
 }
 
 }  // namespace callsign::api

@@ -1,5 +1,7 @@
 #include "remotes.hpp"
 
+#include "shared/refusals.hpp"
+
 #include <callsign/domain/query.hpp>
 #include <callsign/net/outgoing.hpp>
 
@@ -49,10 +51,6 @@ void describe(v1::RemoteState& out, const remote_status& now) {
     out.set_pulled(now.pulled);
 }
 
-http_response answer_here(const request_context& c) {
-    return answer_problem(c, problems::account_here, "The account has no remote server.");
-}
-
 }  // namespace
 
 void check_remote_url(const std::string& url, const std::string& field, bool insecure,
@@ -83,16 +81,6 @@ void check_remote_server(const v1::RemoteServer& at, wire::faults& found) {
         add_fault(found, {"remote.encryptionSecret", "required",
                           "Must be the sync.encryption_secret of the account's replicas."});
     }
-}
-
-http_response answer_remote_fault(const request_context& c, const jobs::remote_fault& fault) {
-    using kind = sink_failure::kind;
-    const std::string detail = fault.text + " No changes were made.";
-    if (fault.why == kind::wrong_secret) return answer_problem(c, problems::wrong_secret, detail);
-    if (fault.why == kind::unreadable) {
-        return answer_problem(c, problems::history_unreadable, detail);
-    }
-    return answer_problem(c, problems::remote_unavailable, detail);
 }
 
 awaitable<v1::Account> describe_account(admin_context& a, account shown) {
@@ -141,54 +129,17 @@ awaitable<http_response> change_remote(admin_context& a, request_context& c) {
     const auto done = co_await jobs::change_remote(a.jobs, a.elsewhere.open, (*owner)->id, changes,
                                                    std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
-        co_return answer_remote_fault(c, *fault);
-    }
-    if (std::holds_alternative<jobs::no_master_key>(*done)) co_return answer_no_master_key(c);
-    const auto& changed = std::get<edit_remote::answer>(*done);
-    if (std::holds_alternative<no_remote>(changed)) co_return answer_here(c);
-    if (std::holds_alternative<edit_remote::has_lost_versions>(changed)) {
-        co_return answer_problem(
-            c, problems::remote_gone_back,
-            "The remote server has lost versions. Restore its newest backup, or set acceptLoss to "
-            "accept the history that it has now. Keys do not change.");
-    }
+    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
     account shown = **owner;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
 namespace {
 
-http_response answer_cannot_move(request_context& c) {
-    return answer_problem(c, problems::account_opaque,
-                          "Opaque accounts cannot be moved: the configuration of the replicas "
-                          "determines the server that they sync with.");
-}
-
-http_response answer_move_refusal(request_context& c, const move_there::answer& refused) {
-    if (const auto* const some = std::get_if<move_there::has_devices>(&refused)) {
-        return answer_problem(c, problems::has_devices,
-                              "Active devices: " + std::to_string(some->active) +
-                                  ". Sync each a last time, then revoke it. No changes were made.");
-    }
-    if (std::holds_alternative<move_there::has_changed>(refused)) {
-        return answer_problem(c, problems::not_settled,
-                              "The account changed during the request, and its devices do not have "
-                              "the change. The account was not moved.");
-    }
-    if (std::holds_alternative<move_there::lives_elsewhere>(refused)) {
-        return answer_problem(c, problems::account_elsewhere,
-                              "Move the account to this server first. No changes were made.");
-    }
-    if (std::holds_alternative<client_id_taken>(refused)) {
-        return answer_problem(c, problems::client_id_taken,
-                              "Another account already has this client ID. No changes were made.");
-    }
-    if (const auto* const held = std::get_if<series_held>(&refused)) {
-        return answer_problem(c, problems::series_held, detail_of_held(*held));
-    }
-    if (std::holds_alternative<account_is_opaque>(refused)) return answer_cannot_move(c);
-    return answer_no_account(c);
+refused cannot_move() {
+    return {problems::account_opaque,
+            "Opaque accounts cannot be moved: the configuration of the replicas determines the "
+            "server that they sync with."};
 }
 
 awaitable<http_response> move_away(admin_context& a, request_context& c, account shown,
@@ -199,43 +150,22 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
     const auto done = co_await jobs::move_account_there(a.jobs, a.elsewhere.open, shown.id, server,
                                                         std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (std::holds_alternative<jobs::no_master_key>(*done)) co_return answer_no_master_key(c);
-    if (const auto* const fault = std::get_if<jobs::remote_fault>(&*done)) {
-        co_return answer_remote_fault(c, *fault);
-    }
-    if (std::holds_alternative<jobs::remote_not_empty>(*done)) {
-        co_return answer_problem(
-            c, problems::remote_not_empty,
-            "The client ID must be new on the remote server, or synced only by the account's own "
-            "devices since its last change. No changes were made.");
-    }
-    const auto& moved = std::get<move_there::answer>(*done);
-    if (!std::holds_alternative<move_there::moving>(moved)) {
-        co_return answer_move_refusal(c, moved);
+    if (const auto why = refusal_in(*done, [](account_is_opaque) { return cannot_move(); })) {
+        co_return answer_refused(c, *why);
     }
     shown.elsewhere = true;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
 awaitable<http_response> bring_here(admin_context& a, request_context& c, account shown) {
-    if (!shown.elsewhere || a.elsewhere.outbox == nullptr) co_return answer_here(c);
+    if (!shown.elsewhere || a.elsewhere.outbox == nullptr) {
+        co_return answer_refused(c, refusals(no_remote{}));
+    }
     actor by = c.by();
     const auto done =
         co_await jobs::move_account_here(a.jobs, *a.elsewhere.outbox, shown.id, std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (std::holds_alternative<jobs::remote_unreachable>(*done)) {
-        co_return answer_problem(c, problems::remote_unavailable,
-                                 "The server must first verify that it has all changes of the "
-                                 "remote server. No changes were made.");
-    }
-    const auto& moved = std::get<move_here::answer>(*done);
-    if (std::holds_alternative<no_remote>(moved)) co_return answer_here(c);
-    if (!std::holds_alternative<move_here::moved>(moved)) {
-        co_return answer_problem(
-            c, problems::not_settled,
-            "The remote account changes faster than changes can be pulled, or the remote server "
-            "rejects pending changes. No changes were made; retry later.");
-    }
+    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
     shown.elsewhere = false;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
@@ -258,7 +188,7 @@ awaitable<http_response> move_account(admin_context& a, request_context& c) {
     if (!owner) co_return answer_error(c, owner.error());
     if (!*owner) co_return answer_no_account(c);
     account shown = **owner;
-    if (shown.mode == account_mode::opaque) co_return answer_cannot_move(c);
+    if (shown.mode == account_mode::opaque) co_return answer_refused(c, cannot_move());
     if (is_away) co_return co_await move_away(a, c, std::move(shown), *wanted.mutable_remote());
     co_return co_await bring_here(a, c, std::move(shown));
 }

@@ -17,9 +17,6 @@ void check_remote_url(const std::string& url, const std::string& field, bool ins
 // Adds the errors of all fields of `remote`.
 void check_remote_server(const v1::RemoteServer& at, wire::faults& found);
 
-// Returns why the remote server cannot be used.
-http_response answer_remote_fault(const request_context& c, const jobs::remote_fault& fault);
-
 // Includes the account's remote server and its progress.
 awaitable<v1::Account> describe_account(admin_context& a, account shown);
 awaitable<http_response> answer_account(admin_context& a, request_context& c, unsigned status,

@@ -136,12 +136,12 @@ awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
         *result.mutable_problem() = to_message(refused_for(answer.error()));
         co_return result;
     }
-    const auto outcome = outcome_of(*answer, item.task().depends(), r.key_attribute);
-    if (const auto* const why = std::get_if<refused>(&outcome)) {
+    const auto why = refusal_of_task(*answer, item.task().depends(), r.key_attribute);
+    if (why) {
         *result.mutable_problem() = to_message(*why);
         co_return result;
     }
-    const auto& given = std::get<receipted>(outcome);
+    const auto& given = std::get<receipted>(*answer);
     *result.mutable_receipt() = wire::to_message(given.receipt);
     result.set_replayed(given.replayed);
     co_return result;
@@ -181,11 +181,12 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
         *result.mutable_problem() = to_message(refused_for(done.error()));
         co_return result;
     }
-    const auto outcome = outcome_of(*done, item.task().depends().values(), r.key_attribute);
-    if (const auto* const why = std::get_if<refused>(&outcome)) {
+    const auto why = refusal_of_task(*done, item.task().depends().values(), r.key_attribute);
+    if (why) {
         *result.mutable_problem() = to_message(*why);
     } else {
-        *result.mutable_task() = wire::to_message(std::get<task>(outcome), r.key_attribute);
+        *result.mutable_task() =
+            wire::to_message(std::get<edit_task::edited>(*done).now, r.key_attribute);
     }
     co_return result;
 }

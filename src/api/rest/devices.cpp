@@ -1,7 +1,7 @@
 // Devices of managed accounts. A new device's secret is in the response and nowhere else.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 #include "taskrc.hpp"
 
 #include <callsign/base/text.hpp>
@@ -11,31 +11,11 @@
 namespace callsign::api {
 namespace {
 
-http_response answer_opaque(const request_context& c) {
-    return answer_problem(c, problems::account_opaque,
-                          "The devices of an opaque account share its client ID and a secret that "
-                          "the server does not have.");
-}
-
-http_response answer_device_refusal(const request_context& c,
-                                    const create_device::answer& refused) {
-    if (std::holds_alternative<no_such_account>(refused)) return answer_no_account(c);
-    if (std::holds_alternative<account_is_opaque>(refused)) return answer_opaque(c);
-    if (std::holds_alternative<account_is_elsewhere>(refused)) {
-        return answer_problem(c, problems::account_elsewhere,
-                              "The account's replicas sync with the remote server.");
-    }
-    if (std::holds_alternative<name_taken>(refused)) {
-        return answer_problem(
-            c, problems::name_taken,
-            "Another device of the account has this name. Revoke it, or use another name.");
-    }
-    if (std::holds_alternative<client_id_taken>(refused)) {
-        return answer_problem(c, problems::client_id_taken,
-                              "The generated client ID is taken. Retry.");
-    }
-    return answer_problem(c, problems::too_many_devices, "Revoke unused devices.");
-}
+constexpr auto opaque = [](account_is_opaque) {
+    return refused{problems::account_opaque,
+                   "The devices of an opaque account share its client ID and a secret that the "
+                   "server does not have."};
+};
 
 http_response answer_made(const rest_context& r, const request_context& c, const device& made,
                           const std::string& secret) {
@@ -49,10 +29,6 @@ http_response answer_made(const rest_context& r, const request_context& c, const
     return answer_secret(c, 201, message);
 }
 
-http_response answer_no_device(const request_context& c) {
-    return answer_problem(c, problems::device_not_found, "The account has no device with this ID.");
-}
-
 }  // namespace
 
 awaitable<http_response> list_devices(rest_context& r, request_context& c) {
@@ -61,8 +37,7 @@ awaitable<http_response> list_devices(rest_context& r, request_context& c) {
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
-    if (std::holds_alternative<no_such_account>(*found)) co_return answer_no_account(c);
-    if (std::holds_alternative<account_is_opaque>(*found)) co_return answer_opaque(c);
+    if (const auto why = refusal_in(*found, opaque)) co_return answer_refused(c, *why);
     const auto& page = std::get<page_of<device>>(*found);
     v1::DeviceList message;
     message.set_next_page_token(next_page_token(page));
@@ -78,11 +53,22 @@ awaitable<http_response> add_device(rest_context& r, request_context& c) {
     actor by = c.by();
     auto done = co_await jobs::add_device(r.jobs, c.owner(), wanted.name(), std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (const auto* refused = std::get_if<create_device::answer>(&*done)) {
-        co_return answer_device_refusal(c, *refused);
-    }
+    const auto why = refusal_in(
+        *done, opaque,
+        [](account_is_elsewhere) {
+            return refused{problems::account_elsewhere,
+                           "The account's replicas sync with the remote server."};
+        },
+        [](name_taken) {
+            return refused{
+                problems::name_taken,
+                "Another device of the account has this name. Revoke it, or use another name."};
+        },
+        [](client_id_taken) {
+            return refused{problems::client_id_taken, "The generated client ID is taken. Retry."};
+        });
+    if (why) co_return answer_refused(c, *why);
     auto* const made = std::get_if<jobs::new_device>(&*done);
-    if (made == nullptr) co_return answer_no_master_key(c);
     const seal::wiped afterwards(made->secret);
     co_return answer_made(r, c, made->device, made->secret);
 }
@@ -92,17 +78,9 @@ awaitable<http_response> revoke_device(rest_context& r, request_context& c) {
     if (!id)
         co_return answer_problem(c, problems::device_not_found, "The device ID must be a number.");
     callsign::revoke_device command{c.owner(), device_id{*id}};
-    actor by = c.by();
-    const auto done = co_await r.engine.submit(std::move(command), std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    co_return std::visit(
-        overloaded{
-            [&](const device& d) { return answer_message(c, 200, wire::to_message(d)); },
-            [&](callsign::revoke_device::no_such_device) { return answer_no_device(c); },
-            [&](no_such_account) { return answer_no_account(c); },
-            [&](account_is_opaque) { return answer_opaque(c); },
-        },
-        *done);
+    co_return co_await carry_out(
+        r.engine, c, std::move(command),
+        [&c](const device& d) { return answer_message(c, 200, wire::to_message(d)); }, opaque);
 }
 
 }  // namespace callsign::api

@@ -48,9 +48,9 @@ std::optional<bool> read_purge(const request_context& c, wire::faults& found) {
 
 awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
                                      const edit_task::answer& answer, const sent_refs& sent) {
-    const auto outcome = outcome_of(answer, sent, r.key_attribute);
-    if (const auto* const why = std::get_if<refused>(&outcome)) co_return answer_refused(c, *why);
-    const task& now = std::get<task>(outcome);
+    const auto why = refusal_of_task(answer, sent, r.key_attribute);
+    if (why) co_return answer_refused(c, *why);
+    const task& now = std::get<edit_task::edited>(answer).now;
     if (now.purged) {
         http_response gone;
         gone.status = 204;

@@ -51,32 +51,11 @@ awaitable<http_response> create_key(rest_context& r, request_context& c) {
     if (!found.empty()) co_return answer_faults(c, found);
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
-    co_return std::visit(
-        overloaded{
-            [&](const receipted& given) {
-                auto response = answer_message(c, 201, wire::to_message(given.receipt));
-                if (given.replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
-                return response;
-            },
-            [&](no_such_account) { return answer_no_account(c); },
-            [&](give_key::not_opaque) {
-                return answer_problem(
-                    c, problems::account_managed,
-                    "Tasks of a managed account get their keys when they are created.");
-            },
-            [&](unknown_series) {
-                return answer_faults(c, {{"prefix", std::string(problems::unknown_prefix.code),
-                                          "GET /v1/series lists the series."}});
-            },
-            [&](const series_held& held) {
-                return answer_problem(c, problems::series_held, detail_of_held(held));
-            },
-            [&](series_archived) {
-                return answer_problem(c, problems::series_archived,
-                                      "Use the prefix of another series, or omit it.");
-            },
-        },
-        *done);
+    co_return answer_outcome(c, *done, [&c](const receipted& given) {
+        auto response = answer_message(c, 201, wire::to_message(given.receipt));
+        if (given.replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
+        return response;
+    });
 }
 
 }  // namespace callsign::api

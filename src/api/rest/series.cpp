@@ -1,7 +1,7 @@
 // An account's series.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
@@ -12,8 +12,6 @@ namespace callsign::api {
 namespace {
 
 constexpr std::size_t project_bytes_max = 255;
-
-// ---- fields ----
 
 void check_project(const std::string& project, wire::faults& found) {
     const bool control = std::any_of(project.begin(), project.end(),
@@ -99,22 +97,6 @@ edit_series read_series_edit(const request_context& c, wire::faults& found) {
     return wanted;
 }
 
-// ---- answers ----
-
-http_response answer_prefix_taken(const request_context& c) {
-    return answer_problem(c, problems::prefix_taken,
-                          "Another series of the account has this prefix, or had it before.");
-}
-
-http_response answer_project_taken(const request_context& c) {
-    return answer_problem(c, problems::project_taken,
-                          "Another series of the account has this project.");
-}
-
-http_response answer_in_use(const request_context& c, std::string_view why) {
-    return answer_problem(c, problems::series_in_use, why);
-}
-
 }  // namespace
 
 awaitable<http_response> list_series(rest_context& r, request_context& c) {
@@ -134,21 +116,9 @@ awaitable<http_response> add_series(rest_context& r, request_context& c) {
     wire::faults wrong;
     create_series command = read_series(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    actor by = c.by();
-    const auto made = co_await r.engine.submit(std::move(command), std::move(by));
-    if (!made) co_return answer_error(c, made.error());
-    co_return std::visit(
-        overloaded{
-            [&](const series& s) { return answer_message(c, 201, wire::to_message(s)); },
-            [&](prefix_taken) { return answer_prefix_taken(c); },
-            [&](project_taken) { return answer_project_taken(c); },
-            [&](create_series::too_many_series) {
-                return answer_problem(c, problems::too_many_series,
-                                      "An account has at most 1000 series.");
-            },
-            [&](no_such_account) { return answer_no_account(c); },
-        },
-        *made);
+    co_return co_await carry_out(r.engine, c, std::move(command), [&c](const series& s) {
+        return answer_message(c, 201, wire::to_message(s));
+    });
 }
 
 awaitable<http_response> change_series(rest_context& r, request_context& c) {
@@ -156,43 +126,9 @@ awaitable<http_response> change_series(rest_context& r, request_context& c) {
     edit_series command = read_series_edit(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     command.named = upper(command.named);
-    actor by = c.by();
-    const auto done = co_await r.engine.submit(std::move(command), std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    co_return std::visit(
-        overloaded{
-            [&](const series& s) { return answer_message(c, 200, wire::to_message(s)); },
-            [&](no_such_series) {
-                return answer_problem(c, problems::unknown_prefix,
-                                      "GET /v1/series lists the series.");
-            },
-            [&](prefix_taken) { return answer_prefix_taken(c); },
-            [&](project_taken) { return answer_project_taken(c); },
-            [&](edit_series::reset_is_settled) {
-                return answer_in_use(c,
-                                     "The series has assigned numbers, so its reset cannot change. "
-                                     "Create another series.");
-            },
-            [&](edit_series::default_stays) {
-                return answer_in_use(c, "The account's default series cannot be archived.");
-            },
-            [&](const edit_series::next_too_low& wrong_next) {
-                return answer_in_use(c, "next must be at least " +
-                                            std::to_string(wrong_next.least) +
-                                            ": lower numbers are already assigned.");
-            },
-            [&](edit_series::promises_no_gaps) {
-                return answer_in_use(c, "next would skip numbers. Set allowsGaps to permit gaps.");
-            },
-            [&](edit_series::too_many_prefixes) {
-                return answer_problem(
-                    c, problems::too_many_prefixes,
-                    "Keys with former prefixes stay valid. Use a former prefix of the series, or "
-                    "ask an operator to raise accounts.former_prefixes_max.");
-            },
-            [&](no_such_account) { return answer_no_account(c); },
-        },
-        *done);
+    co_return co_await carry_out(r.engine, c, std::move(command), [&c](const series& s) {
+        return answer_message(c, 200, wire::to_message(s));
+    });
 }
 
 }  // namespace callsign::api

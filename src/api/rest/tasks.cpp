@@ -61,10 +61,9 @@ sent_refs sent_depends(const request_context& c) {
 http_response answer_create(const rest_context& r, const request_context& c,
                             const create_answer& answer) {
     const bool is_unmet = std::holds_alternative<depends_unmet>(answer);
-    const auto outcome =
-        outcome_of(answer, is_unmet ? sent_depends(c) : sent_refs(), r.key_attribute);
-    if (const auto* const why = std::get_if<refused>(&outcome)) return answer_refused(c, *why);
-    return answer_receipt(c, std::get<receipted>(outcome));
+    const auto why =
+        refusal_of_task(answer, is_unmet ? sent_depends(c) : sent_refs(), r.key_attribute);
+    return why ? answer_refused(c, *why) : answer_receipt(c, std::get<receipted>(answer));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Tokens of accounts and of operators.
 
 #include "handlers.hpp"
-#include "shared/answers.hpp"
+#include "shared/refusals.hpp"
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
@@ -37,14 +37,8 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
     actor by = c.by();
     const auto made = co_await r.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
-    if (std::holds_alternative<create_token::too_many_tokens>(*made)) {
-        co_return answer_problem(
-            c, problems::too_many_tokens,
-            "Revoke unused tokens, or ask an operator to raise accounts.tokens_max.");
-    }
-    const auto* given = std::get_if<token>(&*made);
-    if (given == nullptr) co_return answer_no_account(c);
-    v1::Token message = wire::to_message(*given);
+    if (const auto why = refusal_in(*made)) co_return answer_refused(c, *why);
+    v1::Token message = wire::to_message(std::get<token>(*made));
     message.set_token(secret);
     co_return answer_secret(c, 201, message);
 }
@@ -71,14 +65,9 @@ awaitable<http_response> revoke(rest_context& r, request_context& c,
     if (!id)
         co_return answer_problem(c, problems::token_not_found, "The token ID must be a number.");
     const revoke_token command{token_id{*id}, owner};
-    actor by = c.by();
-    const auto done = co_await r.engine.submit(command, std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    const auto* revoked = std::get_if<token>(&*done);
-    if (revoked == nullptr) {
-        co_return answer_problem(c, problems::token_not_found, "The token ID is unknown.");
-    }
-    co_return answer_message(c, 200, wire::to_message(*revoked));
+    co_return co_await carry_out(r.engine, c, command, [&c](const token& t) {
+        return answer_message(c, 200, wire::to_message(t));
+    });
 }
 
 }  // namespace

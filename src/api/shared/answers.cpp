@@ -53,19 +53,6 @@ void check_number_before(std::int64_t number, std::string field, wire::faults& f
     add_fault(found, {std::move(field), "invalid", "Must be 0 to 999999999999."});
 }
 
-std::string detail_of_held(const series_held& held) {
-    return "The server was restored from a backup, so numbers of " + held.prefix +
-           " assigned since then may be in use. An operator must resume the series: callsign "
-           "series resume " +
-           held.prefix + " --account NAME --at N.";
-}
-
-refused full() {
-    return {problems::account_full,
-            "No changes were made. Reads and purges still work; an operator can raise "
-            "accounts.stored_bytes_max."};
-}
-
 std::optional<refused> refusal_of(const read_changes::answer& read) {
     if (const auto* const expired = std::get_if<read_changes::expired>(&read)) {
         return refused{problems::cursor_expired,
@@ -89,15 +76,20 @@ std::optional<refused> refusal_of(const read_changes::answer& read) {
     return std::nullopt;
 }
 
+refused unresolved(ref_fault why) {
+    if (why == ref_fault::unknown_prefix) {
+        return {problems::unknown_prefix, "GET /v1/series lists the series."};
+    }
+    if (why == ref_fault::task_not_found) {
+        return {problems::task_not_found, "The account has no task with this UUID or key."};
+    }
+    CALLSIGN_ASSERT(why == ref_fault::task_deleted);
+    return {problems::task_deleted, "The key of a deleted task is not assigned again."};
+}
+
 http_response answer_no_account(const request_context& c) {
     return answer_problem(c, problems::account_not_found,
                           "GET /v1/admin/accounts lists the accounts.");
-}
-
-http_response answer_no_master_key(const request_context& c) {
-    return answer_problem(c, problems::no_master_key,
-                          "Create a key with `callsign master-key new FILE`, set [secrets] "
-                          "master_key_file to the file, and restart the server.");
 }
 
 page_request read_page(const request_context& c, wire::faults& found) {

@@ -3,6 +3,7 @@
 
 #include "problem.hpp"
 
+#include <callsign/base/variants.hpp>
 #include <callsign/domain/queries/feed.hpp>
 #include <callsign/domain/queries/page.hpp>
 #include <callsign/engine/engine.hpp>
@@ -17,13 +18,6 @@
 #include <variant>
 
 namespace callsign::api {
-
-template <class... Cases>
-struct overloaded : Cases... {
-    using Cases::operator()...;
-};
-template <class... Cases>
-overloaded(Cases...) -> overloaded<Cases...>;
 
 http_response answer_message(const request_context& c, unsigned status,
                              const google::protobuf::Message& message);
@@ -62,18 +56,15 @@ void check_prefix(const std::string& prefix, std::string_view whose, wire::fault
 // Adds an error unless this can be the number before another; 0: there is none.
 void check_number_before(std::int64_t number, std::string field, wire::faults& found);
 
-// Returns what to do about a held series.
-std::string detail_of_held(const series_held& held);
-refused full();
+// Returns why a task reference names no task.
+refused unresolved(ref_fault why);
 // Returns why the feed cannot be read from there; none: it can.
 std::optional<refused> refusal_of(const read_changes::answer& read);
 // Follows "more than".
 inline constexpr std::string_view largest_task = "10,000 attributes or 4 MiB of attributes";
 static_assert(task_attributes_max == 10'000 && task_bytes_max == std::size_t{4} << 20);
+// 404, for queries; commands have refusals.hpp.
 http_response answer_no_account(const request_context& c);
-
-// 409: secrets cannot be stored without a master key.
-http_response answer_no_master_key(const request_context& c);
 
 // For a listing with pages and no other parameters.
 page_request read_page(const request_context& c, wire::faults& found);

@@ -43,93 +43,10 @@ wire::faults faults_of_depends(const sent_refs& sent, const depends_unmet& unmet
     return faults;
 }
 
-std::variant<receipted, refused> outcome_of(const create_answer& answer, const sent_refs& sent,
-                                            std::string_view key_attribute) {
-    using outcome = std::variant<receipted, refused>;
-    return std::visit(
-        overloaded{
-            [](const receipted& given) -> outcome { return given; },
-            [](const slot_failed& failed) -> outcome {
-                return refused{problems::slot_failed,
-                               "Reserved at " + to_rfc3339(failed.reserved_at) + ", failed at " +
-                                   to_rfc3339(failed.failed_at) + " (" +
-                                   std::string(to_string(failed.reason)) +
-                                   "). The failure is permanent: no task was created, and none "
-                                   "will be. Use a new key."};
-            },
-            [](key_conflict) -> outcome {
-                return refused{problems::key_reused,
-                               "The key was used with another payload. Use a new key."};
-            },
-            [](const series_held& held) -> outcome {
-                return refused{problems::series_held, detail_of_held(held)};
-            },
-            [](series_archived) -> outcome {
-                return refused{problems::series_archived,
-                               "Use the prefix of another series, or omit it."};
-            },
-            [](unknown_series) -> outcome {
-                return refused_for(wire::faults{
-                    {"prefix", "unknown-prefix", "The account has no series with this prefix."}});
-            },
-            [&](const task_not_valid& wrong) -> outcome {
-                wire::faults found;
-                wire::add_faults(found, wrong.faults, key_attribute);
-                return refused_for(std::move(found));
-            },
-            [&](const depends_unmet& unmet) -> outcome {
-                return refused_for(faults_of_depends(sent, unmet));
-            },
-            [](in_progress) -> outcome {
-                return refused{problems::request_in_progress, "Retry with the same key.", {}, true};
-            },
-            [](account_full) -> outcome { return full(); },
-            [](const task_too_large&) -> outcome {
-                return refused{problems::task_too_large,
-                               "The task would have more than " + std::string(largest_task) + "."};
-            },
-            [](const remote_halted& halted) -> outcome {
-                return refused{problems::remote_halted,
-                               "The remote account is halted (" +
-                                   std::string(to_string(halted.why)) +
-                                   ") until an operator resumes it. Retry with the same key.",
-                               {},
-                               true};
-            },
-        },
-        answer);
-}
-
-std::variant<task, refused> outcome_of(const edit_task::answer& answer, const sent_refs& sent,
-                                       std::string_view key_attribute) {
-    using outcome = std::variant<task, refused>;
-    return std::visit(
-        overloaded{
-            [](const edit_task::edited& done) -> outcome { return done.now; },
-            [](ref_fault why) -> outcome { return unresolved(why); },
-            [&](const depends_unmet& unmet) -> outcome {
-                return refused_for(faults_of_depends(sent, unmet));
-            },
-            [](edit_task::changed_since) -> outcome {
-                return refused{problems::precondition_failed,
-                               "The task's ETag does not match If-Match. Read the task again."};
-            },
-            [&](const task_not_valid& wrong) -> outcome {
-                wire::faults found;
-                wire::add_faults(found, wrong.faults, key_attribute);
-                return refused_for(std::move(found));
-            },
-            [](account_full) -> outcome { return full(); },
-            [](const task_too_large&) -> outcome {
-                return refused{problems::task_too_large,
-                               "The task would have more than " + std::string(largest_task) + "."};
-            },
-            // The outbox, which delivers the edit, has not started yet.
-            [](edit_task::elsewhere) -> outcome {
-                return refused_for(make_error_code(errc::remote_unavailable));
-            },
-        },
-        answer);
+refused refused_for(const task_not_valid& wrong, std::string_view key_attribute) {
+    wire::faults found;
+    wire::add_faults(found, wrong.faults, key_attribute);
+    return refused_for(std::move(found));
 }
 
 std::string etag_of(std::int64_t seq) {
@@ -174,20 +91,13 @@ http_response answer_malformed_ref(const request_context& c) {
                           "Use the task's UUID or its key, such as SYN-42.");
 }
 
-refused unresolved(ref_fault why) {
-    if (why == ref_fault::unknown_prefix) {
-        return {problems::unknown_prefix, "GET /v1/series lists the series."};
-    }
-    if (why == ref_fault::task_not_found) {
-        return {problems::task_not_found, "The account has no task with this UUID or key."};
-    }
-    CALLSIGN_ASSERT(why == ref_fault::task_deleted);
-    return {problems::task_deleted, "The key of a deleted task is not assigned again."};
+refused unseen() {
+    return {problems::account_opaque,
+            "Only the account's own clients can read and write its tasks."};
 }
 
 http_response answer_unseen(const request_context& c) {
-    return answer_problem(c, problems::account_opaque,
-                          "Only the account's own clients can read and write its tasks.");
+    return answer_refused(c, unseen());
 }
 
 }  // namespace callsign::api

@@ -1,13 +1,13 @@
 #pragma once
 // Task references, ETags, and responses about tasks.
 
-#include "answers.hpp"
+#include "refusals.hpp"
 
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/engine/engine.hpp>
 
+#include <optional>
 #include <string>
-#include <variant>
 
 namespace callsign::api {
 
@@ -18,12 +18,17 @@ wire::faults faults_of_depends(const sent_refs& sent, const depends_unmet& unmet
 
 // ---- outcomes ----
 
-// `sent`: the dependencies as the client sent them, for errors about them. `key_attribute` as in
-// wire/convert.hpp.
-std::variant<receipted, refused> outcome_of(const create_answer& answer, const sent_refs& sent,
-                                            std::string_view key_attribute);
-std::variant<task, refused> outcome_of(const edit_task::answer& answer, const sent_refs& sent,
-                                       std::string_view key_attribute);
+refused refused_for(const task_not_valid& wrong, std::string_view key_attribute);
+
+// Returns why a task was not created or edited; none: it was. `sent`: the dependencies as the
+// client sent them, for errors about them. `key_attribute` as in wire/convert.hpp.
+template <class Answer>
+std::optional<refused> refusal_of_task(const Answer& answer, const sent_refs& sent,
+                                       std::string_view key_attribute) {
+    return refusal_in(
+        answer, [&](const task_not_valid& wrong) { return refused_for(wrong, key_attribute); },
+        [&](const depends_unmet& unmet) { return refused_for(faults_of_depends(sent, unmet)); });
+}
 
 // ---- ETags ----
 
@@ -43,8 +48,8 @@ http_response unless_known(const request_context& c, http_response response, std
 http_response answer_task(const request_context& c, const task& t, std::string_view key_attribute);
 
 http_response answer_malformed_ref(const request_context& c);
-refused unresolved(ref_fault why);
 // 409: the account is opaque.
+refused unseen();
 http_response answer_unseen(const request_context& c);
 
 }  // namespace callsign::api

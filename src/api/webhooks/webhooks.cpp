@@ -130,7 +130,7 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
         }
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    if (w.master == nullptr) co_return answer_no_master_key(c);
+    if (w.master == nullptr) co_return answer_refused(c, refusals(jobs::no_master_key{}));
     std::string from = wanted.after().empty() ? "now" : wanted.after();
     auto start = co_await find_start(w, c.account(), std::move(from), std::move(filter));
     if (!start) co_return answer_error(c, start.error());
@@ -147,13 +147,9 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
     actor by = c.by();
     const auto made = co_await w.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
-    const auto* const given = std::get_if<webhook>(&*made);
-    if (given == nullptr) {
-        if (std::holds_alternative<account_is_opaque>(*made)) co_return answer_unseen(c);
-        if (std::holds_alternative<no_such_account>(*made)) co_return answer_no_account(c);
-        co_return answer_problem(c, problems::too_many_webhooks, "Delete unused webhooks.");
-    }
-    v1::Webhook message = wire::to_message(*given);
+    const auto why = refusal_in(*made, [](account_is_opaque) { return unseen(); });
+    if (why) co_return answer_refused(c, *why);
+    v1::Webhook message = wire::to_message(std::get<webhook>(*made));
     message.set_secret(seal::webhook_secret_text(secret->bytes()));
     auto response = answer_secret(c, 201, message);
     seal::wipe(*message.mutable_secret());
@@ -206,22 +202,18 @@ awaitable<http_response> change_webhook(webhook_context& w, request_context& c) 
         }
         command.start = std::get<webhook_start>(std::move(*start));
     }
-    actor by = c.by();
-    const auto done = co_await w.engine.submit(std::move(command), std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    const auto* const changed = std::get_if<webhook>(&*done);
-    co_return changed ? answer_message(c, 200, wire::to_message(*changed)) : answer_none(c);
+    co_return co_await carry_out(w.engine, c, std::move(command), [&c](const webhook& its) {
+        return answer_message(c, 200, wire::to_message(its));
+    });
 }
 
 awaitable<http_response> remove_webhook(webhook_context& w, request_context& c) {
     const callsign::remove_webhook command{c.account(), named_webhook(c)};
-    actor by = c.by();
-    const auto done = co_await w.engine.submit(command, std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    if (std::holds_alternative<no_such_webhook>(*done)) co_return answer_none(c);
-    http_response gone;
-    gone.status = 204;
-    co_return gone;
+    co_return co_await carry_out(w.engine, c, command, [](callsign::remove_webhook::removed) {
+        http_response gone;
+        gone.status = 204;
+        return gone;
+    });
 }
 
 awaitable<http_response> list_deliveries(webhook_context& w, request_context& c) {
