@@ -39,7 +39,7 @@ void create(write_tx& tx, account_id owner, std::uint64_t n, const std::string& 
             std::mt19937_64& random, const rules::moment& m) {
     v1::CreateTask message;
     message.set_description(description_of(n));
-    wire::faults found;
+    wire::field_errors found;
     auto decoded = wire::to_domain(message, found);
     CALLSIGN_ASSERT(decoded);
     const reserve first{owner, random_key(random), decoded->fingerprint, {}, prefix};

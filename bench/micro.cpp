@@ -59,7 +59,7 @@ void decode_and_fingerprint(benchmark::State& state, wire::format form) {
     const std::string bytes = typical_bytes(form);
     for (auto _ : state) {
         v1::CreateTask message;
-        wire::faults found;
+        wire::field_errors found;
         CALLSIGN_ASSERT(wire::decode(form, bytes, message, found));
         auto decoded = wire::to_domain(message, found);
         benchmark::DoNotOptimize(decoded);
@@ -133,7 +133,7 @@ class two_phases {
   public:
     explicit two_phases(store& s)
         : store_(s), ids_(1), random_(1), account_(make_account(s, ids_, "micro", "MIC").id) {
-        wire::faults found;
+        wire::field_errors found;
         decoded_ = *wire::to_domain(typical_message(), found);
     }
 

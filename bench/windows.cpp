@@ -12,7 +12,7 @@
 //     windows [--seed N] [--days N] [--svg FILE]
 
 #include "options.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ namespace callsign::bench {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::house;
+using testing::test_server;
 using testing::virtual_clock;
 
 constexpr std::size_t accounts = 8;
@@ -186,12 +186,12 @@ class run {
     run(const std::vector<incident>& all, milliseconds length, std::optional<milliseconds> window)
         : all_(all),
           length_(length),
-          house_({.reaper = {.interval = 1min, .window = window, .retention = 2 * day},
-                  .clock = &clock_,
-                  .reaping = true}) {
+          server_({.reaper = {.interval = 1min, .window = window, .retention = 2 * day},
+                   .clock = &clock_,
+                   .reaping = true}) {
         done_.window = window ? to_duration_text(*window) : "auto";
         for (std::size_t n = 0; n < accounts; ++n) {
-            accounts_.push_back(house_.make_account("a" + std::to_string(n), "SYN").id);
+            accounts_.push_back(server_.make_account("a" + std::to_string(n), "SYN").id);
         }
     }
 
@@ -218,9 +218,9 @@ class run {
         go_to(all_[n].at);
         const incident& i = all_[n];
         if (i.answer_lost) {
-            house_.run(house_.engine().create(request(n)));
+            server_.run(server_.engine().create(request(n)));
         } else {
-            house_.run(house_.engine().submit(request(n)));
+            server_.run(server_.engine().submit(request(n)));
         }
         if (i.back) returns_.emplace(*i.back, n);
     }
@@ -229,7 +229,7 @@ class run {
         const auto [at, n] = returns_.top();
         returns_.pop();
         go_to(at);
-        const auto answer = house_.run(house_.engine().create(request(n)));
+        const auto answer = server_.run(server_.engine().create(request(n)));
         if (all_[n].answer_lost) return;
         ++done_.came_back;
         if (std::holds_alternative<slot_failed>(*answer)) ++done_.wrongly_failed;
@@ -237,18 +237,18 @@ class run {
 
     void go_to(milliseconds at) {
         const milliseconds left = begun_ + at - clock_.elapsed();
-        if (left > 0ms) house_.advance(left);
+        if (left > 0ms) server_.advance(left);
     }
 
     void look() {
-        pending_sum_ += static_cast<double>(house_.disk().totals()->slots.pending);
+        pending_sum_ += static_cast<double>(server_.disk().totals()->slots.pending);
         const milliseconds now = window();
         if (done_.windows.empty() || done_.windows.back().window != now) {
             done_.windows.push_back({clock_.elapsed() - begun_, now});
         }
     }
 
-    milliseconds window() const { return house_.reaper().status().windows.here.choice.window; }
+    milliseconds window() const { return server_.reaper().status().windows.local.choice.window; }
 
     reserve request(std::size_t n) const {
         const account_id who = accounts_[all_[n].account];
@@ -258,7 +258,7 @@ class run {
     const std::vector<incident>& all_;
     milliseconds length_;
     virtual_clock clock_;
-    mutable house house_;
+    mutable test_server server_;
     std::vector<account_id> accounts_;
     milliseconds begun_{0};
     std::priority_queue<due, std::vector<due>, std::greater<>> returns_;

@@ -81,23 +81,23 @@ endif()
 target_compile_definitions(callsign_options INTERFACE CALLSIGN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(callsign_options INTERFACE Threads::Threads)
 
-# callsign_room(NAME [PRECOMPILED] [FOLDER dir] [DOORS headers...] [LAYERS folders...] DEPS
+# callsign_module(NAME [PRECOMPILED] [FOLDER dir] [HEADERS headers...] [LAYERS folders...] DEPS
 # targets...): a static library of the module's folder, or an interface library if the folder has no
 # sources; built only if a program needs it. PRECOMPILED: the module uses Beast, whose headers come
 # from callsign_pch. LAYERS: the folders inside the module, those of one layer in one argument, the
 # lowest first; a folder includes only lower ones.
-function(callsign_room name)
-  cmake_parse_arguments(ARG "PRECOMPILED" "FOLDER" "DEPS;DOORS;LAYERS" ${ARGN})
+function(callsign_module name)
+  cmake_parse_arguments(ARG "PRECOMPILED" "FOLDER" "DEPS;HEADERS;LAYERS" ${ARGN})
   if(NOT ARG_FOLDER)
     set(ARG_FOLDER src/${name})
   endif()
-  if(NOT ARG_DOORS)
-    set(ARG_DOORS ${name})
+  if(NOT ARG_HEADERS)
+    set(ARG_HEADERS ${name})
   endif()
-  string(REPLACE ";" "," doors "${ARG_DOORS}")
+  string(REPLACE ";" "," headers "${ARG_HEADERS}")
   string(REPLACE ";" "," deps "${ARG_DEPS}")
   string(REPLACE ";" "," layers "${ARG_LAYERS}")
-  set_property(GLOBAL APPEND PROPERTY CALLSIGN_ROOMS "${name}|${ARG_FOLDER}|${doors}|${deps}|${layers}")
+  set_property(GLOBAL APPEND PROPERTY CALLSIGN_MODULES "${name}|${ARG_FOLDER}|${headers}|${deps}|${layers}")
 
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ARG_FOLDER}/*.cpp
                                       ${CMAKE_SOURCE_DIR}/${ARG_FOLDER}/*/*.cpp)
@@ -137,11 +137,11 @@ function(callsign_precompiled target)
   target_precompile_headers(${target} REUSE_FROM callsign_pch)
 endfunction()
 
-# Writes the declarations of the modules to a file, for tests/arrows.
-function(callsign_write_rooms)
-  get_property(rooms GLOBAL PROPERTY CALLSIGN_ROOMS)
-  list(JOIN rooms "\n" text)
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/rooms.txt CONTENT "${text}\n" @ONLY)
+# Writes the declarations of the modules to a file, for tests/dependencies.
+function(callsign_write_modules)
+  get_property(modules GLOBAL PROPERTY CALLSIGN_MODULES)
+  list(JOIN modules "\n" text)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/modules.txt CONTENT "${text}\n" @ONLY)
 endfunction()
 
 # callsign_program(NAME source [more sources...] DEPS targets...)

@@ -62,10 +62,10 @@ class reaper::impl {
         changed_.notify();
     }
 
-    void ask_elsewhere(outbox& outbox) { outbox_ = &outbox; }
+    void use_outbox(outbox& outbox) { outbox_ = &outbox; }
 
     asio::awaitable<result<sweep_result>> sweep_once() {
-        const permits::permit mine = co_await sweeps_.take(payer::house());
+        const permits::permit mine = co_await sweeps_.take(payer::system());
         const time_point begun = clock_.now();
         const milliseconds reading = clock_.elapsed();
         const result<sweep_result> swept = co_await sweep();
@@ -110,12 +110,12 @@ class reaper::impl {
     // A failure of one part does not affect the others.
     asio::awaitable<result<sweep_result>> sweep_parts() {
         sweep_result all;
-        slots_by_account elsewhere;
+        slots_by_account remote;
         boost::system::error_code failed;
         const auto keep_first = [&failed](boost::system::error_code error) {
             if (!failed) failed = error;
         };
-        keep_first(co_await reconcile_slots(all, elsewhere));
+        keep_first(co_await reconcile_slots(all, remote));
         keep_first(co_await number_resumed_tasks());
         keep_first(co_await forget_settled_slots(all));
         keep_first(co_await remove_deleted_accounts());
@@ -123,13 +123,13 @@ class reaper::impl {
         keep_first(co_await scrub_purged_tasks(all));
         keep_first(co_await clear_the_log());
         // Last, since remote servers may be slow.
-        keep_first(co_await sweep_elsewhere(std::move(elsewhere), all));
+        keep_first(co_await sweep_remote(std::move(remote), all));
         if (failed) co_return failed;
         co_return all;
     }
 
     asio::awaitable<boost::system::error_code> reconcile_slots(sweep_result& all,
-                                                               slots_by_account& elsewhere) {
+                                                               slots_by_account& remote) {
         for (std::optional<slot_id> at = slot_id{}; at;) {
             const reaper_options now = status_.options;
             const auto step = co_await engine_.reconcile(*at, now.batch, watch_.windows());
@@ -139,7 +139,7 @@ class reaper::impl {
             all.committed += step->committed;
             all.failed += step->failed;
             at = step->next;
-            for (const auto& [account, id] : step->elsewhere) elsewhere[account].push_back(id);
+            for (const auto& [account, id] : step->remote) remote[account].push_back(id);
         }
         co_return boost::system::error_code{};
     }
@@ -259,8 +259,8 @@ class reaper::impl {
 
     // Slots of remote accounts. The remote server is queried first for what became of them: if it
     // cannot be reached, no slot is failed.
-    asio::awaitable<boost::system::error_code> sweep_elsewhere(slots_by_account pending,
-                                                               sweep_result& all) {
+    asio::awaitable<boost::system::error_code> sweep_remote(slots_by_account pending,
+                                                            sweep_result& all) {
         if (outbox_ == nullptr) co_return boost::system::error_code{};
         for (const account_id account : outbox_->accounts()) pending[account];
         // Each coroutine takes the next account until there is none.
@@ -296,24 +296,24 @@ class reaper::impl {
         if (!has_some) co_return boost::system::error_code{};
         const bool was_asked = co_await outbox_->look_up(account);
         if (!was_asked) co_return boost::system::error_code{};
-        auto step = co_await fail_elsewhere(account, slots, all);
+        auto step = co_await fail_remote(account, slots, all);
         if (!step) co_return step.error();
         if (step->unfenced == 0) co_return boost::system::error_code{};
         const bool is_fenced = co_await outbox_->fence(account);
         if (!is_fenced) co_return boost::system::error_code{};
         std::vector<slot_id> none;
-        step = co_await fail_elsewhere(account, none, all);
+        step = co_await fail_remote(account, none, all);
         co_return step ? boost::system::error_code{} : step.error();
     }
 
-    asio::awaitable<result<fail_in_flight::answer>> fail_elsewhere(account_id account,
-                                                                   std::vector<slot_id>& pending,
-                                                                   sweep_result& all) {
+    asio::awaitable<result<fail_in_flight::answer>> fail_remote(account_id account,
+                                                                std::vector<slot_id>& pending,
+                                                                sweep_result& all) {
         fail_in_flight::answer done;
         for (std::optional<effect_id> at = effect_id{}; at;) {
             const reaper_options now = status_.options;
             fail_in_flight command{.account = account,
-                                   .window = watch_.windows()[account_class::elsewhere],
+                                   .window = watch_.windows()[account_class::remote],
                                    .attempts_max = outbox_->options().attempts_max,
                                    .limit = now.batch,
                                    .after = *at,
@@ -324,7 +324,7 @@ class reaper::impl {
             all.scanned += step->scanned;
             all.failed += step->failed;
             per_class<std::int64_t> failed;
-            failed[account_class::elsewhere] = step->failed;
+            failed[account_class::remote] = step->failed;
             watch_.failed(failed);
             done.unfenced += step->unfenced;
             at = step->next;
@@ -391,8 +391,8 @@ reaper::reaper(engine& engine, clock& clock, const asio::any_io_executor& networ
 
 reaper::~reaper() = default;
 
-void reaper::ask_elsewhere(outbox& outbox) {
-    impl_->ask_elsewhere(outbox);
+void reaper::use_outbox(outbox& outbox) {
+    impl_->use_outbox(outbox);
 }
 
 asio::awaitable<void> reaper::run() {

@@ -73,7 +73,7 @@ std::vector<retry_watch::change> retry_watch::choose(const reaper_options& optio
         choose(w, options);
         if (std::exchange(w.is_new, false) || before == w.choice.window) continue;
         // A class without any retries or failures has nothing to report.
-        if (c != account_class::here && is_empty(w.times)) continue;
+        if (c != account_class::local && is_empty(w.times)) continue;
         ++w.changes;
         w.changed_at = now;
         w.has_news = true;

@@ -50,7 +50,7 @@ std::vector<std::string> names_of_environment() {
 }  // namespace
 
 int run(int argc, const char* const* argv, local_files files) {
-    const surroundings around{
+    const cli_context around{
         .in = std::cin,
         .out = std::cout,
         .err = std::cerr,
@@ -62,8 +62,8 @@ int run(int argc, const char* const* argv, local_files files) {
         .random = fill_from_system,
         .now = [] { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); },
         .exchange_in_time =
-            [](const server_url& server, const http_call& call, milliseconds patience) {
-                return in_time(patience, [&] { return exchange(server, call, patience); });
+            [](const server_url& server, const http_call& call, milliseconds timeout) {
+                return in_time(timeout, [&] { return exchange(server, call, timeout); });
             },
         .run_program = run_program,
         .program = this_program(),

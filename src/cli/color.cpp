@@ -3,7 +3,7 @@
 namespace callsign::cli {
 namespace {
 
-bool has_colors(const surroundings& around, color_choice choice, bool is_terminal) {
+bool has_colors(const cli_context& around, color_choice choice, bool is_terminal) {
     if (choice != color_choice::automatic) return choice == color_choice::always;
     return is_terminal && variable(around, "NO_COLOR").empty() &&
            variable(around, "TERM") != "dumb";
@@ -21,11 +21,11 @@ const char* begin_of(color as) {
 
 }  // namespace
 
-bool colors_out(const surroundings& around, color_choice choice) {
+bool colors_out(const cli_context& around, color_choice choice) {
     return has_colors(around, choice, around.out_is_terminal);
 }
 
-bool colors_err(const surroundings& around, color_choice choice) {
+bool colors_err(const cli_context& around, color_choice choice) {
     return has_colors(around, choice, around.err_is_terminal);
 }
 

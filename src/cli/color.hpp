@@ -15,8 +15,8 @@ enum class color_choice { automatic, always, never };
 
 // Return whether standard output or standard error has colours. `automatic`: only on a terminal,
 // unless NO_COLOR is set (no-color.org) or the terminal has none (TERM=dumb).
-bool colors_out(const surroundings& around, color_choice choice);
-bool colors_err(const surroundings& around, color_choice choice);
+bool colors_out(const cli_context& around, color_choice choice);
+bool colors_err(const cli_context& around, color_choice choice);
 
 // Returns `text`, in that colour if `colors` is true.
 std::string colored(bool colors, color as, std::string_view text);

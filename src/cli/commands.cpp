@@ -98,12 +98,12 @@ void show_remote(std::ostream& out, const v1::RemoteState& r) {
         fields.emplace_back("at", time_text(r.has_last_error_at(), r.last_error_at()));
     }
     print_fields(out, fields);
-    if (r.halted() == "gone-back") {
+    if (r.halted() == "history-lost") {
         out << "The remote server has lost versions. Restore its newest backup, then run\n"
                "`callsign account remote NAME --accept-loss`: it accepts the history that the "
                "server "
                "has then.\n";
-    } else if (r.halted() == "incomplete") {
+    } else if (r.halted() == "history-incomplete") {
         out << "The remote server's history is incomplete and has no snapshot. Sync one of its\n"
                "replicas, which sends one, then run `callsign account remote NAME`.\n";
     }
@@ -119,7 +119,7 @@ std::string result_text(const v1::SweepResult& result) {
 }  // namespace
 
 void confirm(session& s, bool yes, const std::string& question, const std::string& consequence) {
-    const surroundings& around = s.around();
+    const cli_context& around = s.around();
     if (yes) return;
     if (!around.in_is_terminal || !around.err_is_terminal) {
         throw failure(consequence + ": use --yes", exit_status::not_understood);
@@ -132,11 +132,11 @@ void confirm(session& s, bool yes, const std::string& question, const std::strin
 }
 
 void create_account(session& s, const account_choice& choice) {
-    const bool is_elsewhere = !choice.remote.empty();
-    if (!choice.client_id.empty() && !choice.opaque && !is_elsewhere) {
+    const bool is_remote = !choice.remote.empty();
+    if (!choice.client_id.empty() && !choice.opaque && !is_remote) {
         throw failure("--client-id requires --opaque or --remote", exit_status::not_understood);
     }
-    if (is_elsewhere && (choice.client_id.empty() || choice.secret_file.empty())) {
+    if (is_remote && (choice.client_id.empty() || choice.secret_file.empty())) {
         throw failure("--remote requires --client-id and --secret-file with the replicas' values",
                       exit_status::not_understood);
     }
@@ -144,7 +144,7 @@ void create_account(session& s, const account_choice& choice) {
     body.set_name(choice.name);
     body.set_prefix(choice.prefix);
     if (choice.opaque) body.set_mode("opaque");
-    if (is_elsewhere) {
+    if (is_remote) {
         v1::RemoteServer& at = *body.mutable_remote();
         at.set_url(choice.remote);
         at.set_client_id(choice.client_id);
@@ -231,7 +231,7 @@ void rename_account(session& s, const std::string& account, const std::string& n
     edit_account(s, account, body);
 }
 
-void open_account(session& s, const std::string& account, bool open) {
+void set_account_enabled(session& s, const std::string& account, bool open) {
     v1::EditAccount body;
     body.set_disabled(!open);
     edit_account(s, account, body);
@@ -241,7 +241,7 @@ namespace {
 
 // Shows the user how much is deleted before they confirm. Without a terminal there is no question.
 std::string deletion_question(session& s, const std::string& account) {
-    const surroundings& around = s.around();
+    const cli_context& around = s.around();
     if (!around.in_is_terminal || !around.err_is_terminal) return {};
     v1::Account found;
     session::read(s.ask(verb::get, account_path(account, "")), found);
@@ -434,7 +434,7 @@ namespace {
 
 // Shows the window of a class of accounts: reason, retries, and what other windows would have done.
 void show_window(std::ostream& out, const v1::ReaperWindow& w) {
-    out << "\nAccounts " << printable(w.accounts()) << ":\n";
+    out << (w.accounts() == "remote" ? "\nRemote accounts:\n" : "\nLocal accounts:\n");
     print_fields(out, {{"window", w.window()},
                        {"reason", w.reason()},
                        {"because", w.because()},

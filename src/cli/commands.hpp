@@ -26,7 +26,7 @@ void list_accounts(session& s);
 void rename_account(session& s, const std::string& account, const std::string& name);
 
 // Disables the account, or enables it; enabling restores a deleted one.
-void open_account(session& s, const std::string& account, bool open);
+void set_account_enabled(session& s, const std::string& account, bool open);
 
 void delete_account(session& s, const std::string& account, bool yes);
 void show_account(session& s, const std::string& account);
@@ -37,11 +37,11 @@ struct remote_choice {
     bool accept_loss = false;
 };
 void change_remote(session& s, const std::string& account, const remote_choice& choice, bool yes);
-void move_account_here(session& s, const std::string& account, bool yes);
+void move_account_to_local(session& s, const std::string& account, bool yes);
 // `choice` names the remote server, `client_id` the account's client ID there. Returns when all
 // tasks are there; if the command is interrupted, the move continues.
-void move_account_there(session& s, const std::string& account, const remote_choice& choice,
-                        const std::string& client_id, bool yes);
+void move_account_to_remote(session& s, const std::string& account, const remote_choice& choice,
+                            const std::string& client_id, bool yes);
 // `secret_file` has the sync.encryption_secret of the account's Taskwarriors; "-": standard input.
 void manage_account(session& s, const std::string& account, const std::string& secret_file,
                     bool yes);

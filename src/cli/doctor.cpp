@@ -56,9 +56,9 @@ std::string why_not_ready(session& s) {
     }
 }
 
-server_word ask_server(const surroundings& around, global_options options,
-                       const std::filesystem::path& data_dir, bool held) {
-    server_word word;
+server_report ask_server(const cli_context& around, global_options options,
+                         const std::filesystem::path& data_dir, bool held) {
+    server_report word;
     if (options.data_dir.empty() && options.url.empty()) options.data_dir = data_dir.string();
     if (options.timeout.empty()) options.timeout = doctor_timeout;
     try {
@@ -72,7 +72,7 @@ server_word ask_server(const surroundings& around, global_options options,
         word.not_ready = why_not_ready(s);
         if (held) word.held = held_of(s);
     } catch (const std::exception& e) {
-        word.why_not = first_line_of_error(e);
+        word.error = first_line_of_error(e);
     }
     return word;
 }
@@ -81,14 +81,14 @@ const char* word_of(verdict v) {
     switch (v) {
     case verdict::ok: return "ok";
     case verdict::warning: return "warning";
-    case verdict::fault: return "fault";
+    case verdict::error: return "error";
     case verdict::skipped: return "skipped";
     }
     return "";
 }
 
 color color_of(verdict v) {
-    if (v == verdict::fault) return color::red;
+    if (v == verdict::error) return color::red;
     return v == verdict::warning ? color::yellow : color::green;
 }
 
@@ -122,7 +122,7 @@ std::string diagnoses_json(const std::vector<diagnosis>& all, bool ok) {
 }  // namespace
 
 bool examine(session& s, const doctor_choice& choice) {
-    const surroundings& around = s.around();
+    const cli_context& around = s.around();
     doctor_question question;
     if (!choice.config_file.empty()) question.config_file = choice.config_file;
     question.data_dir = s.options().data_dir;
@@ -134,7 +134,7 @@ bool examine(session& s, const doctor_choice& choice) {
     };
     const std::vector<diagnosis> all = around.files.doctor(question);
     const bool ok = std::none_of(all.begin(), all.end(), [](const diagnosis& each) {
-        return each.verdict == verdict::fault;
+        return each.verdict == verdict::error;
     });
     if (s.json()) {
         s.print_json(diagnoses_json(all, ok));

@@ -117,16 +117,16 @@ class task_hook {
 
     std::string ask(const key_settings& settings, const uuid& id,
                     const std::string& project) const {
-        const surroundings& around = session_.around();
+        const cli_context& around = session_.around();
         const key_server server = find_key_server(session_, settings);
-        const milliseconds patience = patience_of(settings);
+        const milliseconds timeout = patience_of(settings);
         const key_spool spool(data_dir_);
         if (spool.was_silent(around.now())) {
             throw failure("the server did not respond to the last request");
         }
         std::string key = ask_for_key(
             [&](const http_call& call) {
-                return around.exchange_in_time(server.url, call, patience);
+                return around.exchange_in_time(server.url, call, timeout);
             },
             server, id, project);
         spool.end_silence();
@@ -134,9 +134,9 @@ class task_hook {
     }
 
     milliseconds patience_of(const key_settings& settings) const {
-        if (!session_.options().timeout.empty()) return session_.patience();
-        const auto patience = parse_duration(settings.timeout);
-        if (patience && patience->count() > 0) return *patience;
+        if (!session_.options().timeout.empty()) return session_.timeout();
+        const auto timeout = parse_duration(settings.timeout);
+        if (timeout && timeout->count() > 0) return *timeout;
         throw failure("the timeout must be a duration such as 1s, not " + settings.timeout);
     }
 
@@ -190,7 +190,7 @@ void run_hook(session& s, hook_event event, const hook_choice& choice) {
     }
 }
 
-void let_pass(const surroundings& around, hook_event event, const std::string& why) {
+void let_pass(const cli_context& around, hook_event event, const std::string& why) {
     const hook_input input = read_hook_input(around.in, event);
     answer_taskwarrior(around.out, input.task, "No key: " + why);
 }

@@ -36,7 +36,7 @@ std::optional<hook_event> hook_event_of(const std::vector<std::string>& words);
 void run_hook(session& s, hook_event event, const hook_choice& choice);
 
 // As run_hook(), when it cannot be run: passes the task on with the reason.
-void let_pass(const surroundings& around, hook_event event, const std::string& why);
+void let_pass(const cli_context& around, hook_event event, const std::string& why);
 
 // Sets the keys of tasks that were created without a server; with `all`, of all tasks without a key
 // of their own. Not for hooks: Taskwarrior is working while they run.

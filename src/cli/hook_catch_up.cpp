@@ -100,7 +100,7 @@ class key_catcher {
         const key_server server = find_key_server(session_, settings_);
         for (const known_task* task : tasks) {
             try {
-                give_key(server, *task);
+                assign_key(server, *task);
             } catch (const refusal& no) {
                 ++counts_.refused;
                 session_.around().err << to_string(task->id) << ": " << no.what() << '\n';
@@ -111,10 +111,10 @@ class key_catcher {
         }
     }
 
-    void give_key(const key_server& server, const known_task& task) {
+    void assign_key(const key_server& server, const known_task& task) {
         const std::string key = ask_for_key(
             [&](const http_call& call) {
-                return session_.around().exchange(server.url, call, session_.patience());
+                return session_.around().exchange(server.url, call, session_.timeout());
             },
             server, task.id, settings_.project ? task.project : "");
         spool_.end_silence();

@@ -8,7 +8,7 @@
 #include "output.hpp"
 #include "text.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/base/text.hpp>
 
 #include <array>
@@ -103,7 +103,7 @@ std::string first_line_of(const std::string& text) {
 }  // namespace
 
 std::filesystem::path taskwarrior_data_dir(const session& s, const hook_choice& choice) {
-    const surroundings& around = s.around();
+    const cli_context& around = s.around();
     if (!choice.data_dir.empty()) return std::filesystem::absolute(choice.data_dir);
     const std::string set = variable(around, "TASKDATA");
     if (!set.empty()) return set;
@@ -147,7 +147,7 @@ void install_hooks(session& s, const hook_choice& choice) {
     std::filesystem::create_directories(hooks, error);
     if (error)
         throw failure("cannot make " + hooks.string() + ": " +
-                      file_trouble(hooks, error.value(), file_use::making));
+                      describe_file_error(hooks, error.value(), file_use::making));
     write_key_settings(data_dir, settings);
     boost::json::array files;
     for (const char* event : events) {

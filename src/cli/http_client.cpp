@@ -2,7 +2,7 @@
 
 #include "failure.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/net/http_client.hpp>
 
@@ -38,7 +38,7 @@ net::http_call call_of(const server_url& server, const http_call& call) {
 // Returns why a file cannot be read, or else the TLS error.
 std::string reason_of(const std::string& file, const boost::system::error_code& error) {
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return file_trouble(file, errno);
+    if (fd < 0) return describe_file_error(file, errno);
     ::close(fd);
     return error.message();
 }
@@ -122,9 +122,9 @@ bool is_loopback(const server_url& server) {
     return is_loopback_host(server.host);
 }
 
-http_answer exchange(const server_url& server, const http_call& call, milliseconds patience) {
+http_answer exchange(const server_url& server, const http_call& call, milliseconds timeout) {
     auto trust = server.tls ? trust_for(server) : nullptr;
-    net::http_client_options options{server.host, server.port, patience};
+    net::http_client_options options{server.host, server.port, timeout};
     options.tls = trust.get();
     options.unproven = server.is_known;
     net::blocking_http_client client(std::move(options));
@@ -133,10 +133,10 @@ http_answer exchange(const server_url& server, const http_call& call, millisecon
         return {outcome->status, outcome->header("Content-Type"), std::move(outcome->body)};
     }
     const net::http_failure& failed = outcome.error();
-    std::string why = failed.timed_out() ? "no response within " + to_duration_text(patience)
+    std::string why = failed.timed_out() ? "no response within " + to_duration_text(timeout)
                                          : failed.error.message();
-    if (!failed.distrust.empty()) {
-        why = "its certificate is not trusted: " + failed.distrust + " (--cacert FILE)";
+    if (!failed.certificate_error.empty()) {
+        why = "its certificate is not trusted: " + failed.certificate_error + " (--cacert FILE)";
     }
     const std::string sentence =
         !failed.sent

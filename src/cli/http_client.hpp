@@ -48,9 +48,9 @@ struct http_answer {
     std::string body;
 };
 
-// Throws failure if there is no complete response within `patience` (then too_late), with whether
-// the server may have acted. Name resolution is not covered by `patience`.
-http_answer exchange(const server_url& server, const http_call& call, milliseconds patience);
+// Throws failure if there is no complete response within `timeout` (then too_late), with whether
+// the server may have acted. Name resolution is not covered by `timeout`.
+http_answer exchange(const server_url& server, const http_call& call, milliseconds timeout);
 
 // Encodes all but unreserved characters as %XX, for a path segment or a query value.
 std::string percent_encode(std::string_view text);

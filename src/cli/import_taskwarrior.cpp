@@ -74,7 +74,7 @@ void check_tasks(taskwarrior_export& read) {
     }
 }
 
-taskwarrior_export read_checked(const surroundings& around, const std::string& file) {
+taskwarrior_export read_checked(const cli_context& around, const std::string& file) {
     taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
     check_tasks(read);
     if (!read.faults.empty()) {

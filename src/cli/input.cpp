@@ -3,17 +3,17 @@
 #include "failure.hpp"
 #include "text.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 
 #include <cerrno>
 #include <fstream>
 
 namespace callsign::cli {
 
-std::string read_input(const surroundings& around, const std::string& file) {
+std::string read_input(const cli_context& around, const std::string& file) {
     if (file == "-") return read_all(around.in);
     const auto fail = [&](int error) {
-        throw failure("cannot read " + file + ": " + file_trouble(file, error));
+        throw failure("cannot read " + file + ": " + describe_file_error(file, error));
     };
     std::error_code unknown;
     if (std::filesystem::is_directory(file, unknown)) fail(EISDIR);

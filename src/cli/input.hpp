@@ -8,6 +8,6 @@
 namespace callsign::cli {
 
 // Returns the whole file; "-" is standard input. Throws failure.
-std::string read_input(const surroundings& around, const std::string& file);
+std::string read_input(const cli_context& around, const std::string& file);
 
 }  // namespace callsign::cli

@@ -3,7 +3,7 @@
 #include "failure.hpp"
 #include "output.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/base/text.hpp>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ key_settings read_key_settings(const std::filesystem::path& taskwarrior_data) {
     std::ifstream in(file);
     if (!in.is_open()) {
         if (errno == ENOENT || errno == ENOTDIR) return settings;
-        throw failure("cannot read " + file.string() + ": " + file_trouble(file, errno));
+        throw failure("cannot read " + file.string() + ": " + describe_file_error(file, errno));
     }
     int number = 0;
     for (std::string text; std::getline(in, text);) {

@@ -2,7 +2,7 @@
 
 #include "failure.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -51,13 +51,13 @@ void key_spool::remember(const uuid& task, time_point now) const {
     if (std::filesystem::create_directory(dir_, error)) settle(dir_.parent_path());
     if (error)
         throw failure("cannot make " + dir_.string() + ": " +
-                      file_trouble(dir_, error.value(), file_use::making));
+                      describe_file_error(dir_, error.value(), file_use::making));
     const std::filesystem::path file = file_of(task);
     const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST) return;
     if (fd < 0)
         throw failure("cannot write " + file.string() + ": " +
-                      file_trouble(file, errno, file_use::making));
+                      describe_file_error(file, errno, file_use::making));
     // Only the file's existence counts: a full disk may have space for its name alone.
     const std::string text = to_rfc3339(now) + "\n";
     [[maybe_unused]] const auto written = ::write(fd, text.data(), text.size());
@@ -71,7 +71,7 @@ void key_spool::forget(const uuid& task) const {
     std::filesystem::remove(file_of(task), error);
     if (error)
         throw failure("cannot remove " + file_of(task).string() + ": " +
-                      file_trouble(file_of(task), error.value()));
+                      describe_file_error(file_of(task), error.value()));
 }
 
 std::vector<key_spool::entry> key_spool::all() const {
@@ -85,7 +85,8 @@ std::vector<key_spool::entry> key_spool::all() const {
         entries.push_back({*task, time_in(at->path()).value_or(time_point{})});
     }
     if (error && error != std::errc::no_such_file_or_directory) {
-        throw failure("cannot read " + dir_.string() + ": " + file_trouble(dir_, error.value()));
+        throw failure("cannot read " + dir_.string() + ": " +
+                      describe_file_error(dir_, error.value()));
     }
     std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) {
         return std::tie(a.since, a.task) < std::tie(b.since, b.task);

@@ -5,7 +5,7 @@
 #include "failure.hpp"
 #include "text.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/seal/master_key.hpp>
 
 #include <boost/json/object.hpp>
@@ -26,7 +26,8 @@ void throw_if(const std::optional<seal::master_key_error>& error, const std::str
     const int why = errno;
     if (!error) return;
     if (*error == seal::master_key_error::not_written && why != 0) {
-        throw failure("cannot write " + file + ": " + file_trouble(file, why, file_use::making));
+        throw failure("cannot write " + file + ": " +
+                      describe_file_error(file, why, file_use::making));
     }
     throw failure(file + ": " + std::string(seal::to_string(*error)));
 }

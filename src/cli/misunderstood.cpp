@@ -96,8 +96,8 @@ class reader {
 
 }  // namespace
 
-std::string what_is_wrong(const CLI::App& app, const std::vector<std::string>& words,
-                          const std::string& otherwise) {
+std::string usage_error(const CLI::App& app, const std::vector<std::string>& words,
+                        const std::string& otherwise) {
     reader all(app);
     std::string wrong;
     for (const std::string& word : words) {

@@ -46,7 +46,7 @@ constexpr const char* after_a_move =
 
 }  // namespace
 
-void move_account_here(session& s, const std::string& account, bool yes) {
+void move_account_to_local(session& s, const std::string& account, bool yes) {
     confirm(s, yes, "Move the account's tasks to this server and leave the remote server?",
             "changes that replicas send to the remote server afterwards are not received here");
     v1::MoveAccount body;
@@ -59,8 +59,8 @@ void move_account_here(session& s, const std::string& account, bool yes) {
         });
 }
 
-void move_account_there(session& s, const std::string& account, const remote_choice& choice,
-                        const std::string& client_id, bool yes) {
+void move_account_to_remote(session& s, const std::string& account, const remote_choice& choice,
+                            const std::string& client_id, bool yes) {
     confirm(s, yes,
             before_a_move +
                 ("Move account '" + printable(account) + "' to " + printable(choice.url) + " now?"),

@@ -2,7 +2,7 @@
 
 #include "failure.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 
 #include <cerrno>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ void write_output(const std::filesystem::path& file, std::string_view text,
                   std::filesystem::perms mode) {
     const auto fail = [&] {
         throw failure("cannot write " + file.string() + ": " +
-                      file_trouble(file, errno, file_use::making));
+                      describe_file_error(file, errno, file_use::making));
     };
     // In the same directory, so that it can be renamed; readable only by the owner from the start.
     std::string beside = file.string() + ".XXXXXX";

@@ -153,8 +153,8 @@ finished_program run_program(const std::vector<std::string>& words) {
     return done;
 }
 
-http_answer in_time(milliseconds patience, const std::function<http_answer()>& ask) {
-    const auto end = steady::now() + patience;
+http_answer in_time(milliseconds timeout, const std::function<http_answer()>& ask) {
+    const auto end = steady::now() + timeout;
     auto [reading, writing] = make_pipe();
     const pid_t child = ::fork();
     if (child < 0) fail_to("begin to ask");
@@ -167,7 +167,7 @@ http_answer in_time(milliseconds patience, const std::function<http_answer()>& a
     const bool is_whole = read_until(reading.number(), end, said);
     if (!is_whole) ::kill(child, SIGKILL);
     await_end(child);
-    if (!is_whole) throw too_late("no response within " + to_duration_text(patience));
+    if (!is_whole) throw too_late("no response within " + to_duration_text(timeout));
     return read_outcome(said);
 }
 

@@ -19,9 +19,9 @@ struct finished_program {
 // failure if it cannot be started.
 finished_program run_program(const std::vector<std::string>& words);
 
-// Returns the result of `ask`, or throws failure at most `patience` from now, whatever takes long:
+// Returns the result of `ask`, or throws failure at most `timeout` from now, whatever takes long:
 // `ask` runs in a child process, which is killed then (too_late). A failure of `ask` is thrown
 // here; its other side effects stay in the child. Requires: there is one thread.
-http_answer in_time(milliseconds patience, const std::function<http_answer()>& ask);
+http_answer in_time(milliseconds timeout, const std::function<http_answer()>& ask);
 
 }  // namespace callsign::cli

@@ -9,19 +9,18 @@ namespace {
 
 constexpr milliseconds on_a_terminal{300};
 // Enough for a log.
-constexpr milliseconds elsewhere = std::chrono::seconds{10};
+constexpr milliseconds in_a_log = std::chrono::seconds{10};
 
-milliseconds elapsed(const surroundings& around) {
+milliseconds elapsed(const cli_context& around) {
     return around.elapsed ? around.elapsed() : milliseconds{};
 }
 
 }  // namespace
 
-progress_line::progress_line(const surroundings& around)
-    : around_(around), last_(elapsed(around)) {}
+progress_line::progress_line(const cli_context& around) : around_(around), last_(elapsed(around)) {}
 
 milliseconds progress_line::between_looks() const noexcept {
-    return around_.err_is_terminal ? on_a_terminal : elsewhere;
+    return around_.err_is_terminal ? on_a_terminal : in_a_log;
 }
 
 void progress_line::show(std::string_view line) {
@@ -34,7 +33,7 @@ void progress_line::show(std::string_view line) {
         return;
     }
     const milliseconds now = elapsed(around_);
-    if (now - last_ < elsewhere) return;
+    if (now - last_ < in_a_log) return;
     last_ = now;
     around_.err << text << std::endl;
 }

@@ -10,7 +10,7 @@ namespace callsign::cli {
 
 class progress_line {
   public:
-    explicit progress_line(const surroundings& around);
+    explicit progress_line(const cli_context& around);
     // Clears the line.
     ~progress_line() { clear(); }
     progress_line(const progress_line&) = delete;
@@ -24,7 +24,7 @@ class progress_line {
     milliseconds between_looks() const noexcept;
 
   private:
-    const surroundings& around_;
+    const cli_context& around_;
     bool is_shown_ = false;
     milliseconds last_;  // last line, or the beginning; if no terminal
 };

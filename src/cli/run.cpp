@@ -115,11 +115,11 @@ void add_account_commands(CLI::App& app, arguments& a) {
     rename->add_option("NAME", a.name, "New name")->required();
     CLI::App* const disable =
         command(*accounts, "disable", "Disable an account: reject its tokens and devices", a,
-                [&a](session& s) { open_account(s, a.account, false); });
+                [&a](session& s) { set_account_enabled(s, a.account, false); });
     disable->add_option("ACCOUNT", a.account, "Account name")->required();
     CLI::App* const enable =
         command(*accounts, "enable", "Enable a disabled account or restore a deleted one", a,
-                [&a](session& s) { open_account(s, a.account, true); });
+                [&a](session& s) { set_account_enabled(s, a.account, true); });
     enable->add_option("ACCOUNT", a.account, "Account name")->required();
     CLI::App* const remove =
         command(*accounts, "delete", "Delete an account (data is kept for the grace period)", a,
@@ -142,8 +142,8 @@ void add_account_commands(CLI::App& app, arguments& a) {
     CLI::App* const move =
         command(*accounts, "move", "Move an account to this server or to a remote server", a,
                 [&a](session& s) {
-                    if (a.here) return move_account_here(s, a.account, a.yes);
-                    move_account_there(s, a.account, a.remote, a.client_id, a.yes);
+                    if (a.here) return move_account_to_local(s, a.account, a.yes);
+                    move_account_to_remote(s, a.account, a.remote, a.client_id, a.yes);
                 });
     move->add_option("ACCOUNT", a.account, "Account name")->required();
     CLI::Option_group* const where = move->add_option_group("where");
@@ -426,14 +426,14 @@ void define(CLI::App& app, arguments& a) {
 constexpr const char* about = "Administer a Callsign server.";
 
 // Returns true if --help or --version has printed its text; no action is chosen then.
-bool parse(CLI::App& app, const std::vector<std::string>& words, const surroundings& around) {
+bool parse(CLI::App& app, const std::vector<std::string>& words, const cli_context& around) {
     std::vector<std::string> from_the_back(words.rbegin(), words.rend());  // in CLI11's order
     try {
         app.parse(from_the_back);
         return false;
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() != 0) {
-            throw failure(what_is_wrong(app, words, e.what()), exit_status::not_understood);
+            throw failure(usage_error(app, words, e.what()), exit_status::not_understood);
         }
         app.exit(e, around.out, around.err);
         return true;
@@ -449,7 +449,7 @@ void show_definitions(const std::function<void(const CLI::App&)>& to) {
     to(app);
 }
 
-int run(const std::vector<std::string>& words, const surroundings& around) {
+int run(const std::vector<std::string>& words, const cli_context& around) {
     // A hook's task must pass even if the command line is invalid.
     const std::optional<hook_event> hook = hook_event_of(words);
     arguments a;

@@ -9,6 +9,6 @@
 namespace callsign::cli {
 
 // `arguments`: without the program's name.
-int run(const std::vector<std::string>& arguments, const surroundings& around);
+int run(const std::vector<std::string>& arguments, const cli_context& around);
 
 }  // namespace callsign::cli

@@ -4,7 +4,7 @@
 #include "failure.hpp"
 #include "text.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
 
@@ -33,7 +33,7 @@ std::string first_line(const std::filesystem::path& file) {
     std::string line;
     std::getline(in, line);
     if (!in.is_open() && errno != ENOENT && errno != ENOTDIR) {
-        throw failure("cannot read " + file.string() + ": " + file_trouble(file, errno));
+        throw failure("cannot read " + file.string() + ": " + describe_file_error(file, errno));
     }
     return std::string(trimmed(line, " \t\r"));
 }
@@ -60,7 +60,7 @@ std::string url_of_running(const std::filesystem::path& data_dir) {
     const open_file open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     if (open.number() < 0) {
         if (errno == ENOENT || errno == ENOTDIR) return {};
-        throw failure("cannot read " + file.string() + ": " + file_trouble(file, errno));
+        throw failure("cannot read " + file.string() + ": " + describe_file_error(file, errno));
     }
     struct flock lock {};
     lock.l_type = F_RDLCK;
@@ -75,7 +75,7 @@ std::string url_of_running(const std::filesystem::path& data_dir) {
 
 }  // namespace
 
-std::string variable(const surroundings& around, const char* name) {
+std::string variable(const cli_context& around, const char* name) {
     const char* const value = around.environment ? around.environment(name) : nullptr;
     return value ? value : "";
 }
@@ -84,7 +84,7 @@ std::string variable(const surroundings& around, const char* name) {
 std::string describe(const http_answer& answer) {
     const std::string status = std::to_string(answer.status);
     v1::Problem problem;
-    wire::faults unreadable;
+    wire::field_errors unreadable;
     const bool is_problem = answer.content_type.starts_with("application/problem+json") &&
                             wire::decode(wire::format::json, answer.body, problem, unreadable);
     if (!is_problem) return "the server returned " + status + " without a reason";
@@ -109,19 +109,19 @@ void refuse_in_clear(const server_url& server, bool insecure) {
                   exit_status::not_understood);
 }
 
-std::string ca_file_of(const surroundings& around, const global_options& options) {
+std::string ca_file_of(const cli_context& around, const global_options& options) {
     return options.ca_file.empty() ? variable(around, "CALLSIGN_CACERT") : options.ca_file;
 }
 
-session::session(const surroundings& around, const global_options& options)
+session::session(const cli_context& around, const global_options& options)
     : around_(around), options_(options) {
-    const auto patience =
+    const auto timeout =
         parse_duration(options.timeout.empty() ? default_timeout : options.timeout);
-    if (!patience || patience->count() == 0) {
+    if (!timeout || timeout->count() == 0) {
         throw failure("--timeout must be a duration such as 30s, not " + options.timeout,
                       exit_status::not_understood);
     }
-    patience_ = *patience;
+    patience_ = *timeout;
 }
 
 std::filesystem::path session::data_dir() const {
@@ -211,7 +211,7 @@ void session::say_empty(const std::string& sentence) const {
 }
 
 void session::read(const std::string& text, google::protobuf::Message& into) {
-    wire::faults found;
+    wire::field_errors found;
     // A response may be long.
     constexpr auto any_number = std::numeric_limits<std::size_t>::max();
     if (wire::decode(wire::format::json, text, into, found, wire::faults_max, any_number)) return;

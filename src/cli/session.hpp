@@ -1,6 +1,6 @@
 #pragma once
 // What commands use: streams, global options, and requests to the server. Tests replace the
-// surroundings.
+// cli_context.
 
 #include "http_client.hpp"
 #include "program.hpp"
@@ -24,7 +24,7 @@ namespace callsign::cli {
 // The server's default URL.
 inline constexpr const char* default_url = "http://127.0.0.1:8080";
 
-struct surroundings {
+struct cli_context {
     std::istream& in;
     std::ostream& out;
     std::ostream& err;
@@ -53,7 +53,7 @@ struct surroundings {
 };
 
 // Returns an environment variable; empty: not set.
-std::string variable(const surroundings& around, const char* name);
+std::string variable(const cli_context& around, const char* name);
 
 // Returns the error in a response, with a line for each field. Printable.
 std::string describe(const http_answer& answer);
@@ -74,21 +74,21 @@ struct global_options {
 };
 
 // Returns the file with additional CA certificates: --cacert, CALLSIGN_CACERT, or none.
-std::string ca_file_of(const surroundings& around, const global_options& options);
+std::string ca_file_of(const cli_context& around, const global_options& options);
 
 // Accounts, tokens and series are few enough to be listed completely.
 inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 class session {
   public:
-    session(const surroundings& around, const global_options& options);
+    session(const cli_context& around, const global_options& options);
 
     bool json() const noexcept { return options_.json; }
     std::ostream& out() const noexcept { return around_.out; }
-    const surroundings& around() const noexcept { return around_; }
+    const cli_context& around() const noexcept { return around_; }
     const global_options& options() const noexcept { return options_; }
     // Returns --timeout, or its default.
-    milliseconds patience() const noexcept { return patience_; }
+    milliseconds timeout() const noexcept { return patience_; }
 
     // Returns the body of a successful response, with a timeout of --timeout, or `at_least` if
     // longer. Throws failure with the server's problem. Any thread, after the first call.
@@ -154,7 +154,7 @@ class session {
     bool directory_is_given() const;
     std::string find_token(bool url_is_of_directory) const;
 
-    const surroundings& around_;
+    const cli_context& around_;
     const global_options& options_;
     milliseconds patience_{};
     server_url server_;

@@ -21,7 +21,7 @@ constexpr bool is_letter(char c) noexcept {
 }  // namespace
 
 std::string_view to_string(account_class c) noexcept {
-    return c == account_class::here ? "here" : "elsewhere";
+    return c == account_class::local ? "local" : "remote";
 }
 
 bool is_valid_prefix(std::string_view text) noexcept {
@@ -51,7 +51,7 @@ std::string_view to_string(account_state state) noexcept {
     case account_state::active: return "active";
     case account_state::disabled: return "disabled";
     case account_state::deleted: return "deleted";
-    case account_state::going: return "going";
+    case account_state::removing: return "going";
     }
     CALLSIGN_ASSERT(!"an account state without a name");
 }

@@ -12,8 +12,8 @@ std::string_view to_string(window_reason reason) noexcept {
     case window_reason::derived: return "derived";
     case window_reason::at_floor: return "at-floor";
     case window_reason::at_ceiling: return "at-ceiling";
-    case window_reason::kept_close: return "kept-close";
-    case window_reason::kept_longer: return "kept-longer";
+    case window_reason::within_hysteresis: return "within-hysteresis";
+    case window_reason::shortening: return "shortening";
     }
     return "unknown";
 }
@@ -65,11 +65,11 @@ window_choice choose_window(const auto_window_options& o, const window_inputs& i
     const auto difference = static_cast<double>((c.wanted - before).count());
     if (std::abs(difference) <= far) {
         c.window = before;
-        if (c.derived && c.wanted != before) c.reason = window_reason::kept_close;
+        if (c.derived && c.wanted != before) c.reason = window_reason::within_hysteresis;
     } else if (difference < 0) {
         const bool may = is_first || inputs.held >= o.shorten_after;
         c.window = may ? within(o, std::max(c.wanted, before / 2)) : before;
-        if (c.derived && c.window != c.wanted) c.reason = window_reason::kept_longer;
+        if (c.derived && c.window != c.wanted) c.reason = window_reason::shortening;
     }
     c.changed = !is_first && c.window != inputs.before;
     if (is_first) c.changed = c.window != before;

@@ -8,7 +8,7 @@ namespace {
 
 // For an account that may be unknown: a client that may register is anonymous.
 payer known_or_stranger(account_id account) {
-    return account.value > 0 ? payer(account) : payer::strangers();
+    return account.value > 0 ? payer(account) : payer::anonymous();
 }
 
 // For an account from a token or a lookup; 0: it does not exist, and the rule rejects the command.
@@ -75,12 +75,12 @@ claim claim_of(const apply_remote_state& c) {
             {.bytes = bytes, .operations = 1 + c.tasks.size() + c.gone.size()}};
 }
 
-claim claim_of(const give_up_effect& c) {
+claim claim_of(const suspend_effect& c) {
     return known_or_operators(c.account);
 }
 
 claim claim_of(const fail_in_flight& c) {
-    return {payer::house(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
+    return {payer::system(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
 }
 
 claim claim_of(const halt_remote& c) {
@@ -91,11 +91,11 @@ claim claim_of(const edit_remote& c) {
     return known_or_operators(c.account);
 }
 
-claim claim_of(const move_there& c) {
+claim claim_of(const move_to_remote& c) {
     return {known_or_operators(c.account), many_rows};
 }
 
-claim claim_of(const begin_restored&) {
+claim claim_of(const mark_restored&) {
     return {payer::operators(), many_rows};
 }
 
@@ -108,7 +108,7 @@ claim claim_of(const merge_snapshot& c) {
     return {known_or_operators(c.account), {.bytes = c.bytes, .operations = 1 + c.tasks.size()}};
 }
 
-claim claim_of(const tell_again& c) {
+claim claim_of(const recreate_tasks& c) {
     return {known_or_operators(c.account), {.operations = 1 + c.tasks.size()}};
 }
 
@@ -121,11 +121,11 @@ claim claim_of(const delete_account&) {
 }
 
 claim claim_of(const remove_deleted& c) {
-    return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
+    return {payer::system(), {.rows = static_cast<std::size_t>(c.limit)}};
 }
 
 claim claim_of(const reseal& c) {
-    return {payer::house(), {.operations = c.secrets.size()}};
+    return {payer::system(), {.operations = c.secrets.size()}};
 }
 
 claim claim_of(const note_action&) {
@@ -133,15 +133,15 @@ claim claim_of(const note_action&) {
 }
 
 claim claim_of(const forget_actions& c) {
-    return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
+    return {payer::system(), {.rows = static_cast<std::size_t>(c.limit)}};
 }
 
 claim claim_of(const scrub_purged& c) {
-    return {payer::house(), {.bytes = c.versions.empty() ? c.work_max : c.bytes}};
+    return {payer::system(), {.bytes = c.versions.empty() ? c.work_max : c.bytes}};
 }
 
 claim claim_of(const clear_log&) {
-    return {payer::house(), {}};
+    return {payer::system(), {}};
 }
 
 claim claim_of(const end_resync& c) {
@@ -149,31 +149,31 @@ claim claim_of(const end_resync& c) {
 }
 
 claim claim_of(const number_tasks& c) {
-    return {payer::house(), {.bytes = c.work_max}};
+    return {payer::system(), {.bytes = c.work_max}};
 }
 
 claim claim_of(const find_numbering&) {
-    return {payer::house(), {}};
+    return {payer::system(), {}};
 }
 
-claim claim_of(const move_here& c) {
+claim claim_of(const move_to_local& c) {
     return {known_or_operators(c.account), many_rows};
 }
 
 claim claim_of(const reconcile_pending& c) {
-    return {payer::house(), {.rows = static_cast<std::size_t>(c.limit)}};
+    return {payer::system(), {.rows = static_cast<std::size_t>(c.limit)}};
 }
 
 // Slots, and as many fork versions.
 claim claim_of(const forget_settled& c) {
-    return {payer::house(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
+    return {payer::system(), {.rows = 2 * static_cast<std::size_t>(c.limit)}};
 }
 
 claim claim_of(const keep_retry_times& c) {
-    return {payer::house(), {.bytes = c.times.size() * sizeof(retry_record)}};
+    return {payer::system(), {.bytes = c.times.size() * sizeof(retry_record)}};
 }
 
-claim claim_of(const give_key& c) {
+claim claim_of(const assign_key& c) {
     return {known_or_operators(c.account),
             {.bytes = sizeof(uuid) + c.prefix.size() + c.project.size()}};
 }
@@ -308,7 +308,7 @@ claim claim_of(const list_series& q) {
 }
 
 claim claim_of(const find_principal&) {
-    return payer::strangers();
+    return payer::anonymous();
 }
 
 claim claim_of(const list_tokens& q) {
@@ -320,11 +320,11 @@ claim claim_of(const list_devices& q) {
 }
 
 claim claim_of(const find_device&) {
-    return payer::strangers();
+    return payer::anonymous();
 }
 
 claim claim_of(const find_device_with_key&) {
-    return payer::house();
+    return payer::system();
 }
 
 claim claim_of(const foresee_create_device& q) {
@@ -365,7 +365,7 @@ claim claim_of(const knows_version& q) {
 }
 
 claim claim_of(const find_retry_times&) {
-    return {payer::house(), {.bytes = sizeof(retry_record)}};
+    return {payer::system(), {.bytes = sizeof(retry_record)}};
 }
 
 claim claim_of(const find_head& q) {
@@ -422,7 +422,7 @@ claim claim_of(const find_sealed_snapshot& q) {
 }
 
 claim claim_of(const find_half_managed& q) {
-    return {payer::house(), {.rows = 3 * static_cast<std::size_t>(q.limit)}};
+    return {payer::system(), {.rows = 3 * static_cast<std::size_t>(q.limit)}};
 }
 
 claim claim_of(const read_sealed_versions& q) {
@@ -440,16 +440,16 @@ claim claim_of(const list_actions& q) {
 }
 
 claim claim_of(const list_sealed& q) {
-    return {payer::house(), {.rows = static_cast<std::size_t>(q.limit)}};
+    return {payer::system(), {.rows = static_cast<std::size_t>(q.limit)}};
 }
 
 claim claim_of(const find_purged& q) {
-    return {payer::house(), {.rows = static_cast<std::size_t>(q.limit) / 8}};
+    return {payer::system(), {.rows = static_cast<std::size_t>(q.limit) / 8}};
 }
 
 // As rows: no memory is held before the versions are read.
 claim claim_of(const find_purged_text& q) {
-    return {payer::house(), {.rows = q.work_max / 1024}};
+    return {payer::system(), {.rows = q.work_max / 1024}};
 }
 
 claim claim_of(const list_webhooks& q) {
@@ -465,7 +465,7 @@ claim claim_of(const list_deliveries& q) {
 }
 
 claim claim_of(const list_active_webhooks& q) {
-    return {payer::house(), {.rows = static_cast<std::size_t>(q.limit)}};
+    return {payer::system(), {.rows = static_cast<std::size_t>(q.limit)}};
 }
 
 }  // namespace callsign

@@ -6,8 +6,8 @@ namespace callsign {
 std::string_view to_string(remote_halt why) noexcept {
     switch (why) {
     case remote_halt::none: return "";
-    case remote_halt::gone_back: return "gone-back";
-    case remote_halt::incomplete: return "incomplete";
+    case remote_halt::history_lost: return "history-lost";
+    case remote_halt::history_incomplete: return "history-incomplete";
     }
     CALLSIGN_ASSERT(!"a halt without a name");
 }

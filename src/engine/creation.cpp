@@ -30,7 +30,7 @@ bool creation::proceed() {
     auto& wanted = std::get<reserve>(command);
     for (const uuid& other : reserved->depends) wanted.attributes["dep_" + to_string(other)] = "";
     slot_ = reserved->slot;
-    if (reserved->elsewhere) {
+    if (reserved->is_remote) {
         go_on_with(begin_delivery{slot_, std::move(wanted.prefix), std::move(wanted.attributes),
                                   wanted.author});
     } else {

@@ -85,7 +85,7 @@ class engine::impl {
 
     boost::system::error_code admit(waiter& w, std::size_t bytes) {
         if (const auto short_of = shares_->take(w.who, bytes)) {
-            probe_.turned_away(*short_of);
+            probe_.rejected(*short_of);
             return errc::overloaded;
         }
         w.share = held_share(shares_, w.who, bytes);
@@ -128,7 +128,7 @@ class engine::impl {
         for (Waiter* w : done) {
             w->share.give_back();
             if (w->error == errc::deadline_exceeded) {
-                probe_.turned_away(engine_probe::lacking::time);
+                probe_.rejected(engine_probe::limit::time);
             }
         }
         probe_.queue_depth_changed(shares_->depth());
@@ -208,7 +208,7 @@ class engine::impl {
 
     void troubled(std::optional<store_failure> now) {
         trouble_ = std::move(now);
-        probe_.write_trouble_changed(trouble_);
+        probe_.write_failure_changed(trouble_);
         watch_->cancel();
     }
 
@@ -250,9 +250,9 @@ class engine::impl {
     asio::awaitable<result<create_answer>> create(reserve request) {
         const milliseconds until = deadline();
         for (;;) {
-            const auto under_way = creations_.find({request.account, request.key});
-            if (under_way == creations_.end()) co_return co_await lead(std::move(request), until);
-            auto outcome = co_await follow(*under_way->second, request, until);
+            const auto in_progress = creations_.find({request.account, request.key});
+            if (in_progress == creations_.end()) co_return co_await lead(std::move(request), until);
+            auto outcome = co_await follow(*in_progress->second, request, until);
             if (outcome) {
                 record(*outcome, {});
                 co_return std::move(*outcome);
@@ -487,11 +487,11 @@ asio::awaitable<result<fail_in_flight::answer>> engine::reconcile(fail_in_flight
 
 asio::awaitable<result<edit_task::answer>> engine::edit(edit_task c) {
     remote_editor* const editor = impl_->editor_;
-    if (editor && editor->is_elsewhere(c.account)) return editor->edit(std::move(c));
+    if (editor && editor->is_remote(c.account)) return editor->edit(std::move(c));
     return submit(std::move(c));
 }
 
-void engine::edit_elsewhere_by(remote_editor& editor) {
+void engine::set_remote_editor(remote_editor& editor) {
     impl_->editor_ = &editor;
 }
 
@@ -519,7 +519,7 @@ bool engine::writable() const noexcept {
     return impl_->writable();
 }
 
-const std::optional<store_failure>& engine::write_trouble() const noexcept {
+const std::optional<store_failure>& engine::write_failure() const noexcept {
     return impl_->trouble_;
 }
 
@@ -531,9 +531,9 @@ milliseconds engine::clock_behind() const noexcept {
     return impl_->writer_.clock_behind();
 }
 
-bool engine::turns_away(const claim& asks) {
+bool engine::would_reject(const claim& asks) {
     const auto short_of = impl_->shares_->missing_for(asks.who, asks.price.bytes);
-    if (short_of) impl_->probe_.turned_away(*short_of);
+    if (short_of) impl_->probe_.rejected(*short_of);
     return short_of.has_value();
 }
 

@@ -43,7 +43,7 @@ class fair_queue {
     void push(T& item) {
         item.behind = nullptr;
         ++size_;
-        lane& l = item.who.is_house() ? house_ : lane_of(item.who);
+        lane& l = item.who.is_system() ? house_ : lane_of(item.who);
         (l.first ? l.last->behind : l.first) = &item;
         l.last = &item;
     }
@@ -54,7 +54,7 @@ class fair_queue {
         for (auto last = items.rbegin(); last != items.rend(); ++last) {
             T* const item = *last;
             ++size_;
-            lane& l = item->who.is_house() ? house_ : lane_of(item->who);
+            lane& l = item->who.is_system() ? house_ : lane_of(item->who);
             item->behind = l.first;
             if (!l.first) l.last = item;
             l.first = item;

@@ -27,7 +27,7 @@ struct share_limits {
 };
 
 // The limit that was exhausted.
-using shortage = engine_probe::lacking;
+using shortage = engine_probe::limit;
 
 class shares {
   public:
@@ -56,7 +56,7 @@ class shares {
         const bool fits =
             is_oversized(bytes) ? oversized_ == 0 : bytes_ + bytes <= limits_.bytes_max;
         if (!fits) return shortage::bytes;
-        if (who.is_house()) return std::nullopt;
+        if (who.is_system()) return std::nullopt;
 
         const auto found = by_payer_.find(who);
         const taken mine = found == by_payer_.end() ? taken{} : found->second;
@@ -137,7 +137,7 @@ class held_share {
 
   private:
     std::shared_ptr<shares> book_;
-    payer who_ = payer::house();
+    payer who_ = payer::system();
     std::size_t bytes_ = 0;
 };
 

@@ -193,7 +193,7 @@ void writer::run(std::vector<work*>& batch) {
 
 // Queues a batch that is committed, or has failed, for the next sync.
 void writer::make_durable(std::vector<work*>& batch) {
-    outcomes made = std::exchange(under_way_, {});
+    outcomes made = std::exchange(in_progress_, {});
     made.works = std::move(batch);
     made.number = visible_;
     bool by_itself = false;
@@ -386,7 +386,8 @@ bool writer::apply_and_commit(std::span<work* const>& batch, bool& opened) {
     const auto applied_at = stopwatch::now();
     ++visible_;
     tx->commit_unsynced();
-    under_way_.append({.happened = std::move(happened), .batches = {{applied, begun, applied_at}}});
+    in_progress_.append(
+        {.happened = std::move(happened), .batches = {{applied, begun, applied_at}}});
     not_applied_ = batch.size() - applied;
     batch = batch.first(applied);
     for (const auto& [who, bytes] : more) overruns_[who] += bytes;

@@ -55,7 +55,7 @@ class writer {
         std::function<void(std::uint64_t)> durable;
         std::function<void(std::string)> failed;
         std::function<void(const store_failure&)> unread;
-        // The new value of engine::write_trouble().
+        // The new value of engine::write_failure().
         std::function<void(std::optional<store_failure>)> trouble;
     };
 
@@ -162,7 +162,7 @@ class writer {
     std::optional<store_failure> met_;      // a lasting failure in this batch
     std::size_t not_applied_ = 0;           // the last commands of this batch
     overruns overruns_;                     // in this batch
-    outcomes under_way_;                    // of this batch, without its works
+    outcomes in_progress_;                  // of this batch, without its works
     std::optional<std::size_t> applied_;    // index in its batch of the command being applied
     std::optional<command> struck_;         // hit the corruption for which writing stopped
     boost::system::error_code stopped_;     // set: the error of every command

@@ -107,7 +107,7 @@ void backups::note(const fs::path& dir, const backup_answer& outcome) {
     if (told_) told_(dir, outcome);
 }
 
-std::optional<progress> backups::under_way() const noexcept {
+std::optional<progress> backups::in_progress() const noexcept {
     return with_.board.find(job_kind::backup, account_id{});
 }
 

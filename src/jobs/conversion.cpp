@@ -179,7 +179,7 @@ awaitable<result<std::optional<conversion_answer>>> convert_as_it_is(
     }
     co_return widen<ended>(
         std::move(*done), [](manage_account::managed&&) { return ended(); },
-        [](manage_account::moved_on&&) { return ended(); },
+        [](manage_account::head_changed&&) { return ended(); },
         [](manage_account::not_opaque&&) { return ended(account_is_managed{}); });
 }
 

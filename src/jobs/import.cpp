@@ -16,7 +16,7 @@ const import_tasks::imported_task* too_large(const import_tasks& all) {
 }
 
 // Adds the errors of a step whose tasks begin at index `from`.
-void add_faults(std::vector<import_tasks::key_fault>& all,
+void add_errors(std::vector<import_tasks::key_fault>& all,
                 const std::vector<import_tasks::key_fault>& found, std::size_t from) {
     for (import_tasks::key_fault fault : found) {
         fault.task += from;
@@ -37,7 +37,7 @@ awaitable<result<import_tasks::answer>> take_steps(context& with, import_tasks r
         if (!answer) co_return answer.error();
         const import_tasks::done* done = std::get_if<import_tasks::done>(&*answer);
         if (const auto* const no = std::get_if<import_tasks::keys_refused>(&*answer)) {
-            add_faults(refused.faults, no->faults, all.taken);
+            add_errors(refused.faults, no->faults, all.taken);
             if (!rest.check_only) {
                 refused.checked = std::move(all);
                 co_return import_tasks::answer(std::move(refused));

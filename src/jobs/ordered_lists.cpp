@@ -53,14 +53,14 @@ class ordered_lists::turn {
   public:
     turn(std::shared_ptr<state> all, account_id account)
         : state_(std::move(all)), account_(account) {
-        auto& others = state_->under_way;
+        auto& others = state_->in_progress;
         const auto own = std::count(others.begin(), others.end(), account);
         has_it_ = others.size() < made_at_once_max &&
                   static_cast<std::size_t>(own) < account_made_at_once_max;
         if (has_it_) others.push_back(account_);
     }
     ~turn() {
-        auto& all = state_->under_way;
+        auto& all = state_->in_progress;
         if (has_it_) all.erase(std::find(all.begin(), all.end(), account_));
     }
     turn(const turn&) = delete;

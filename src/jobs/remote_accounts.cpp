@@ -92,7 +92,8 @@ awaitable<result<connect_answer>> connect_account(context& with, const sink_open
     if (!checked) co_return checked.error();
     auto* const server = std::get_if<checked_server>(&*checked);
     if (server == nullptr) co_return unusable<connect_answer>(std::move(*checked));
-    wanted.elsewhere = create_account::home{at.url, at.client_id, std::move(server->sealed_key)};
+    wanted.remote =
+        create_account::remote_endpoint{at.url, at.client_id, std::move(server->sealed_key)};
     auto made = co_await with.engine.submit(std::move(wanted), std::move(by));
     if (!made) co_return made.error();
     co_return connect_answer(std::move(*made));
@@ -122,13 +123,14 @@ awaitable<result<change_remote_answer>> change_remote(context& with, const sink_
     co_return change_remote_answer(std::move(*done));
 }
 
-awaitable<result<move_there_answer>> move_account_there(context& with, const sink_opener& open,
-                                                        account_id account, const remote_server& at,
-                                                        actor by) {
+awaitable<result<move_to_remote_answer>> move_account_to_remote(context& with,
+                                                                const sink_opener& open,
+                                                                account_id account,
+                                                                const remote_server& at, actor by) {
     find_remote question{account};
     const auto found = co_await with.engine.ask(question);
     if (!found) co_return found.error();
-    move_there command{account, at.url, at.client_id, {}, {}};
+    move_to_remote command{account, at.url, at.client_id, {}, {}};
     // A remote account needs no check: it is there already, or the command is rejected.
     if (!*found) {
         const auto head = co_await with.engine.ask(find_head{account});
@@ -136,37 +138,37 @@ awaitable<result<move_there_answer>> move_account_there(context& with, const sin
         auto checked = co_await check(with, open, at, head->version);
         if (!checked) co_return checked.error();
         auto* const server = std::get_if<checked_server>(&*checked);
-        if (server == nullptr) co_return unusable<move_there_answer>(std::move(*checked));
+        if (server == nullptr) co_return unusable<move_to_remote_answer>(std::move(*checked));
         if (!server->is_empty && !server->has_version) {
-            co_return move_there_answer(remote_not_empty{});
+            co_return move_to_remote_answer(remote_not_empty{});
         }
         if (!server->is_empty) command.behind = head->version;
         command.sealed_key = std::move(server->sealed_key);
     }
     auto done = co_await with.engine.submit(std::move(command), std::move(by));
     if (!done) co_return done.error();
-    co_return move_there_answer(std::move(*done));
+    co_return move_to_remote_answer(std::move(*done));
 }
 
-awaitable<result<move_here_answer>> move_account_here(context& with, outbox& outbox,
-                                                      account_id account, actor by) {
+awaitable<result<move_to_local_answer>> move_account_to_local(context& with, outbox& outbox,
+                                                              account_id account, actor by) {
     for (int round = 1;; ++round) {
         const bool is_up_to_date = co_await outbox.look_up(account);
-        if (!is_up_to_date) co_return move_here_answer(remote_unreachable{});
+        if (!is_up_to_date) co_return move_to_local_answer(remote_unreachable{});
         find_remote question{account};
         const auto found = co_await with.engine.ask(question);
         if (!found) co_return found.error();
-        if (!*found) co_return move_here_answer(move_here::answer(no_remote{}));
-        move_here command{account, (*found)->remote.cursor};
+        if (!*found) co_return move_to_local_answer(move_to_local::answer(no_remote{}));
+        move_to_local command{account, (*found)->remote.cursor};
         actor again = by;
         auto done = co_await with.engine.submit(command, std::move(again));
         if (!done) co_return done.error();
-        const bool may_yet = std::holds_alternative<move_here::not_settled>(*done) ||
-                             std::holds_alternative<mirror_moved>(*done);
-        if (!may_yet || round == rounds_max) co_return move_here_answer(std::move(*done));
+        const bool may_yet = std::holds_alternative<move_to_local::not_settled>(*done) ||
+                             std::holds_alternative<cursor_mismatch>(*done);
+        if (!may_yet || round == rounds_max) co_return move_to_local_answer(std::move(*done));
         // Sends what is pending.
         const bool is_sent = co_await outbox.fence(account);
-        if (!is_sent) co_return move_here_answer(remote_unreachable{});
+        if (!is_sent) co_return move_to_local_answer(remote_unreachable{});
     }
 }
 

@@ -60,10 +60,10 @@ awaitable<result<void>> tell_all_again(context& with, const merge_snapshot& its,
     for (std::size_t begun = 0; begun < lacking.size();) {
         const auto rest = std::span<const uuid>(lacking).subspan(begun);
         const auto some = rest.first(std::min(rest.size(), tasks_at_once_max));
-        tell_again command{its.client_id, its.version, {some.begin(), some.end()}, its.account};
+        recreate_tasks command{its.client_id, its.version, {some.begin(), some.end()}, its.account};
         const auto answer = co_await with.engine.submit(std::move(command));
         if (!answer) co_return answer.error();
-        const auto* const done = std::get_if<tell_again::done>(&*answer);
+        const auto* const done = std::get_if<recreate_tasks::done>(&*answer);
         if (!done) break;  // revoked meanwhile
         begun += done->taken;
     }

@@ -109,11 +109,11 @@ awaitable<result<std::optional<add_version::answer>>> read_missed(engine& engine
         if (!answer) co_return answer.error();
         auto* const found = std::get_if<find_missed::found>(&*answer);
         if (!found) co_return add_version::unknown_parent{};
-        if (found->next.through <= missed.through) co_return add_version::missed_too_much{};
+        if (found->next.through <= missed.through) co_return add_version::too_far_behind{};
         is_all = found->is_all;
         const std::size_t bytes = found->next.bytes;
         missed.append(std::move(found->next));
-        if (missed.is_too_much()) co_return add_version::missed_too_much{};
+        if (missed.is_too_much()) co_return add_version::too_far_behind{};
         if (!reserve(bytes)) co_return make_error_code(errc::overloaded);
     }
     co_return std::nullopt;

@@ -112,7 +112,7 @@ void webhook_deliverer::start(net::outgoing& calls, std::shared_ptr<net::body_bu
     bodies_ = std::move(bodies);
     executor_ = executor;
     ended_.emplace(clock_, executor_);
-    ++under_way_;
+    ++in_progress_;
     asio::co_spawn(executor_, load(), [this](const std::exception_ptr& e) {
         ended();
         if (e) std::rethrow_exception(e);
@@ -172,11 +172,11 @@ asio::awaitable<void> webhook_deliverer::stop() {
         h->changed->notify();
         h->cut.emit(asio::cancellation_type::terminal);
     }
-    co_await ended_->until([this] { return under_way_ == 0; });
+    co_await ended_->until([this] { return in_progress_ == 0; });
 }
 
 void webhook_deliverer::ended() {
-    --under_way_;
+    --in_progress_;
     ended_->notify();
 }
 
@@ -200,7 +200,7 @@ asio::awaitable<void> webhook_deliverer::load() {
 void webhook_deliverer::begin(const std::shared_ptr<hook>& h) {
     h->is_running = true;
     h->changed.emplace(clock_, executor_);
-    ++under_way_;
+    ++in_progress_;
     // Shared: the webhook may be removed concurrently.
     const auto done = [this, h](const std::exception_ptr& e) {
         h->is_running = false;
@@ -270,7 +270,7 @@ asio::awaitable<bool> webhook_deliverer::reload(hook& h) {
 }
 
 void webhook_deliverer::read_settings(hook& h) const {
-    wire::faults wrong;
+    wire::field_errors wrong;
     const wire::parameters asked(h.row.filter, wire::with_filter_parameters({}), wrong,
                                  wire::repeatable_parameters);
     h.filter = wire::read_feed_filter(asked, wrong);

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
             const time_point at = std::max(now, restored.totals()->last_moment);
             no_ids none;
             const auto tx = restored.begin_write();
-            const begin_restored command{drawn_uuid(at), made_at};
+            const mark_restored command{drawn_uuid(at), made_at};
             held = rules::apply(*tx, command, {.now = at, .ids = none}).held;
             tx->commit();
         };

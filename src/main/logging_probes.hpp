@@ -170,7 +170,7 @@ class write_log final : public engine_probe {
     write_log(current_logger& log, engine_probe& next) : log_(log), next_(next) {}
 
     void queue_depth_changed(std::size_t depth) override { next_.queue_depth_changed(depth); }
-    void turned_away(lacking resource) override { next_.turned_away(resource); }
+    void rejected(limit resource) override { next_.rejected(resource); }
     void create_answered(create_outcome outcome) override { next_.create_answered(outcome); }
     void retry_seen(milliseconds after, bool late) override { next_.retry_seen(after, late); }
     void account_full(account_limit limit) override { next_.account_full(limit); }
@@ -187,8 +187,8 @@ class write_log final : public engine_probe {
     void slots_counted(const slot_counts& counts) override { next_.slots_counted(counts); }
     void totals_counted(const store_totals& totals) override { next_.totals_counted(totals); }
 
-    void write_trouble_changed(const std::optional<store_failure>& now) override {
-        next_.write_trouble_changed(now);
+    void write_failure_changed(const std::optional<store_failure>& now) override {
+        next_.write_failure_changed(now);
         if (now) {
             log_->log(platform::log_level::error, "write-refused",
                       {{"reason", std::string(name_of(now->reason()))}, {"error", now->what()}});

@@ -76,7 +76,7 @@ class request_log final : public net::http_probe {
     void connection_opened() override { next_.connection_opened(); }
     void connection_closed() override { next_.connection_closed(); }
     void connection_refused() override { next_.connection_refused(); }
-    void connection_displaced() override { next_.connection_displaced(); }
+    void connection_evicted() override { next_.connection_evicted(); }
     void connection_timed_out() override { next_.connection_timed_out(); }
     void request_answered(const net::http_request& request, const net::http_response& response,
                           std::chrono::nanoseconds took) override {
@@ -89,7 +89,7 @@ class request_log final : public net::http_probe {
         // Errors of remote servers are logged once, when they begin (remote_log).
         const bool is_asked_all_the_time =
             f.facts.route == "/livez" || f.facts.route == "/readyz" || f.facts.route == "/metrics";
-        const bool failed = f.status >= 500 && !f.is_fault_of_another;
+        const bool failed = f.status >= 500 && !f.is_upstream_error;
         if (is_asked_all_the_time) {
             tell(platform::log_level::debug, f);
         } else if (failed) {

@@ -104,7 +104,7 @@ class server {
     bool can_reload(const setup::config& fresh);
     void warn_of_expiry();
     void check_told(std::error_code error);
-    void end_at_once(const std::string& why);
+    void exit_fatally(const std::string& why);
     void spawn(asio::awaitable<void> work);
 
     bool speaks_tls() const noexcept { return config_.http.tls != nullptr; }
@@ -184,7 +184,7 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                .sync = sync_.executor(),
                .readers = config_.store.readers},
               engine_options_of(config_), write_log_,
-              [this](const std::string& why) { end_at_once(why); }),
+              [this](const std::string& why) { exit_fatally(why); }),
       sinks_(
           network_.get_executor(),
           [this](claim asks, std::function<void()> work) { return offload(asks, std::move(work)); },
@@ -199,20 +199,20 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                 .feed = config_.feed,
                 .webhooks = config_.webhooks.options,
                 .web = config_.web,
-                .elsewhere = {&outbox_,
-                              [this](const std::string& url, const uuid& client_id,
-                                     std::shared_ptr<const seal::key> key) {
-                                  // The account is not known yet, so operators are charged.
-                                  return sinks_.open(payer::operators(), url, client_id,
-                                                     std::move(key));
-                              }},
+                .remote = {&outbox_,
+                           [this](const std::string& url, const uuid& client_id,
+                                  std::shared_ptr<const seal::key> key) {
+                               // The account is not known yet, so operators are charged.
+                               return sinks_.open(payer::operators(), url, client_id,
+                                                  std::move(key));
+                           }},
                 .backups = backup_files_of(),
                 .master_key = config_.secrets.master_key},
                {.metrics = metrics_hook()}),
       http_((fit_connections(files_max), listen())),
       metrics_http_(listen_for_metrics()) {
-    engine_.edit_elsewhere_by(outbox_);
-    reaper_.ask_elsewhere(outbox_);
+    engine_.set_remote_editor(outbox_);
+    reaper_.use_outbox(outbox_);
 }
 
 // Returns null if the master key is missing or wrong.
@@ -351,7 +351,7 @@ std::string server::fresh_metrics() {
 
 // Returns whether /readyz returns 200.
 bool server::is_ready() const {
-    return engine_.accepting() && !engine_.write_trouble();
+    return engine_.accepting() && !engine_.write_failure();
 }
 
 void server::run() {
@@ -578,7 +578,7 @@ void server::warn_of_expiry() {
 
 // The supervisor restarts the process, and the store's recovery decides what is durable. The
 // requests concerned have been answered; the delay is for the kernel to send the responses.
-void server::end_at_once(const std::string& why) {
+void server::exit_fatally(const std::string& why) {
     exit_code_ = exit_fatal;
     log_->log(log_level::error, "fatal: the store must be reopened; exiting", {{"error", why}});
     last_words_.expires_after(std::chrono::milliseconds{50});

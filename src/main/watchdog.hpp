@@ -29,7 +29,7 @@ class watchdog {
     // Runs until stop(); returns at once if no notifications are requested.
     boost::asio::awaitable<void> run() {
         // Half of the timeout, so that one notification may be late.
-        const auto interval = std::chrono::floor<milliseconds>(manager_.patience() / 2);
+        const auto interval = std::chrono::floor<milliseconds>(manager_.timeout() / 2);
         if (interval == milliseconds{0}) co_return;
         while (true) {
             const bool passed = co_await timer_->wait(interval);

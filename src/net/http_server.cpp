@@ -125,7 +125,7 @@ class http_server::impl : public std::enable_shared_from_this<http_server::impl>
                                        address_bytes from, std::optional<address_bytes> peer);
     static asio::awaitable<void> turn_away(std::shared_ptr<impl> self, tcp::socket socket,
                                            address_bytes from);
-    static asio::awaitable<void> drained(std::shared_ptr<impl> self, milliseconds patience);
+    static asio::awaitable<void> drained(std::shared_ptr<impl> self, milliseconds timeout);
 
     void use_certificate(std::shared_ptr<asio::ssl::context> tls) {
         state_.options.tls = std::move(tls);
@@ -254,9 +254,8 @@ void http_server::impl::stop() {
     for (session* s : state_.sessions) s->prepare_to_stop();
 }
 
-asio::awaitable<void> http_server::impl::drained(std::shared_ptr<impl> self,
-                                                 milliseconds patience) {
-    self->drain_timer_.expires_after(patience);
+asio::awaitable<void> http_server::impl::drained(std::shared_ptr<impl> self, milliseconds timeout) {
+    self->drain_timer_.expires_after(timeout);
     while (!self->state_.sessions.empty()) {
         const auto [error] = co_await self->drain_timer_.async_wait(use_result);
         if (!error) break;
@@ -309,8 +308,8 @@ void http_server::stop() {
     impl_->stop();
 }
 
-asio::awaitable<void> http_server::drained(milliseconds patience) {
-    return impl::drained(impl_, patience);
+asio::awaitable<void> http_server::drained(milliseconds timeout) {
+    return impl::drained(impl_, timeout);
 }
 
 }  // namespace callsign::net

@@ -127,13 +127,13 @@ asio::awaitable<bool> session::shake_hands() {
     enter(phase::handshake);
     const auto arrival = asio::ip::tcp::socket::wait_read;
     const auto [gone] = co_await connection_.socket().async_wait(arrival, use_result);
-    if (gone || expired_ || displaced_) co_return false;
+    if (gone || expired_ || evicted_) co_return false;
     if (connection_.speaks_clear_text()) {
         co_await refuse_when_asked(needs_https);
         co_return false;
     }
     const error_code failed = co_await connection_.shake_hands(*context);
-    if (failed || expired_ || displaced_ || server_.stopping) co_return false;
+    if (failed || expired_ || evicted_ || server_.stopping) co_return false;
     enter(phase::idle);
     co_return true;
 }
@@ -142,7 +142,7 @@ asio::awaitable<bool> session::shake_hands() {
 asio::awaitable<bool> session::read_request() {
     using step = request_reader::step;
     reader_.begin();
-    memory_->pays(payer::strangers());
+    memory_->pays(payer::anonymous());
     client_.give_back();
     client_address_ = from_;
     begun_ = server_.now();
@@ -183,7 +183,7 @@ asio::awaitable<bool> session::read_request() {
 asio::awaitable<bool> session::read_more() {
     enter_reading_phase();
     if (phase_ == phase::idle && server_.stopping && followed_target_.empty()) co_return false;
-    if (phase_ != phase::body && displaced_) co_return false;
+    if (phase_ != phase::body && evicted_) co_return false;
     const auto space = reader_.space();
     const auto [error, bytes] = co_await connection_.async_read_some(space, use_result);
     if (expired_ && phase_ != phase::idle) {
@@ -255,7 +255,7 @@ asio::awaitable<bool> session::answer() {
     request.memory = memory_;
     request.ending = end_;
     request.notes = reader_.notes();
-    if (displaced_) end_->come();  // while its request arrived
+    if (evicted_) end_->come();  // while its request arrived
     const http_request outline = outline_of(request, request.id, client_address_);
     const bool client_stays = request.keep_alive();
     std::optional<http_header> asked;
@@ -291,7 +291,7 @@ asio::awaitable<bool> session::answer() {
     const bool is_poll = followed_target_ == outline.target();
     const bool is_followed = response.is_followed && !(server_.stopping && is_poll);
     followed_target_.assign(is_followed ? outline.target() : "");
-    const bool keep_alive = client_stays && failure.empty() && !displaced_ && !is_streamed &&
+    const bool keep_alive = client_stays && failure.empty() && !evicted_ && !is_streamed &&
                             (!server_.stopping || is_followed);
     complete(outline, response);
     server_.probe->request_answered(outline, response, steady::now() - start);
@@ -335,7 +335,7 @@ void session::finished(const http_request& request, unsigned status, const http_
     server_.probe->request_finished({.request = request,
                                      .status = status,
                                      .facts = response.facts,
-                                     .is_fault_of_another = response.is_fault_of_another,
+                                     .is_upstream_error = response.is_upstream_error,
                                      .took = server_.now() - begun_,
                                      .bytes_in = bytes_in_,
                                      .bytes_out = bytes_out_,
@@ -479,7 +479,7 @@ asio::awaitable<void> session::refuse_when_asked(refusal_reason why) {
     while (reader_.advance() == step::need_more && !reader_.header_done()) {
         const auto space = reader_.space();
         const auto [error, bytes] = co_await connection_.async_read_some(space, use_result);
-        if (server_.stopping || displaced_) co_return;
+        if (server_.stopping || evicted_) co_return;
         if (error) break;
         reader_.received(bytes);
     }
@@ -497,7 +497,7 @@ asio::awaitable<void> session::linger() {
         const auto buffer = asio::buffer(out_);
         const auto [error, bytes] =
             co_await connection_.socket().async_read_some(buffer, use_result);
-        if (error || expired_ || displaced_) co_return;
+        if (error || expired_ || evicted_) co_return;
         total += bytes;
     }
 }
@@ -550,16 +550,16 @@ void session::enter(phase next) {
     case phase::idle:
         pace_.begin(since_, server_.stopping ? next_request_timeout : o.idle_timeout, 0);
         break;
-    case phase::header: pace_.begin(since_, patience(o.header_timeout), 0); break;
-    case phase::body: pace_.begin(since_, patience(o.body_timeout), o.body_rate_min); break;
-    case phase::write: pace_.begin(since_, patience(o.write_timeout), o.body_rate_min); break;
+    case phase::header: pace_.begin(since_, timeout(o.header_timeout), 0); break;
+    case phase::body: pace_.begin(since_, timeout(o.body_timeout), o.body_rate_min); break;
+    case phase::write: pace_.begin(since_, timeout(o.write_timeout), o.body_rate_min); break;
     case phase::linger: pace_.begin(since_, linger_timeout, 0); break;
     case phase::handler:
     case phase::stream: break;
     }
 }
 
-milliseconds session::patience(milliseconds usual) const noexcept {
+milliseconds session::timeout(milliseconds usual) const noexcept {
     return server_.stopping ? std::min(usual, stop_timeout) : usual;
 }
 
@@ -568,7 +568,7 @@ void session::enter_write(std::size_t bytes) {
     const http_options& o = server_.options;
     if (o.body_rate_min == 0) return;
     const auto seconds = std::chrono::seconds(bytes / o.body_rate_min);
-    pace_.begin(since_, patience(o.write_timeout + seconds), o.body_rate_min);
+    pace_.begin(since_, timeout(o.write_timeout + seconds), o.body_rate_min);
 }
 
 // A cancelled operation returns an error to the session; one that had just completed finds expired_
@@ -597,7 +597,7 @@ void session::prepare_to_stop() {
 }
 
 session::need session::needed() const noexcept {
-    if (displaced_ || turned_away_) return need::at_work;
+    if (evicted_ || turned_away_) return need::at_work;
     switch (phase_) {
     case phase::idle: return need::idle;
     case phase::handshake:
@@ -612,8 +612,8 @@ session::need session::needed() const noexcept {
 }
 
 void session::displace() {
-    displaced_ = true;
-    server_.probe->connection_displaced();
+    evicted_ = true;
+    server_.probe->connection_evicted();
     error_code ignored;
     connection_.socket().cancel(ignored);
     if (phase_ == phase::stream || phase_ == phase::handler) end_->come();

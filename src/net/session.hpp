@@ -91,7 +91,7 @@ class session {
     boost::asio::awaitable<void> linger();
 
     void enter(phase next);
-    milliseconds patience(milliseconds usual) const noexcept;
+    milliseconds timeout(milliseconds usual) const noexcept;
     // For what is written in one piece, however slowly: its timeout includes the time of its bytes.
     void enter_write(std::size_t bytes);
     void enter_reading_phase();
@@ -125,7 +125,7 @@ class session {
     bool expired_ = false;    // the timeout of this phase has passed, and the socket was cancelled
     bool timed_out_ = false;  // reported once
     bool cut_short_ = false;  // a response was not written to its end
-    bool displaced_ = false;  // evicted: this is its last request
+    bool evicted_ = false;    // evicted: this is its last request
     bool turned_away_ = false;
     std::string followed_target_;  // of the last request, if its response is followed by another
     // Of a request that waits or is streamed: shared with the request, and with the wait for the

@@ -171,7 +171,7 @@ asio::awaitable<bool> session::talk(http_header header, const http_response& res
     ws.binary(upgrade.binary);
     ws.auto_fragment(false);
     // A client must not send anything before the response.
-    if (reader_.has_unread() || displaced_) co_return false;
+    if (reader_.has_unread() || evicted_) co_return false;
     reader_.drop_buffer();
     enter(phase::write);
     const bool accepted = co_await accept(ws, std::move(header), response, frame);
@@ -204,7 +204,7 @@ asio::awaitable<bool> session::talk(http_header header, const http_response& res
     }
     cut_off();
     while (hears) co_await heard.async_wait(use_result);
-    co_return failure.empty() && !displaced_;
+    co_return failure.empty() && !evicted_;
 }
 
 }  // namespace callsign::net

@@ -115,11 +115,11 @@ std::uint64_t line_output::take_left_out() {
     return std::exchange(state_->left_out, 0);
 }
 
-void line_output::drain(milliseconds patience) {
+void line_output::drain(milliseconds timeout) {
     std::unique_lock lock(state_->mutex);
     state_->hurries = !state_->waiting.empty();
     state_->changed.notify_all();
-    state_->changed.wait_for(lock, patience, [this] { return state_->is_done(); });
+    state_->changed.wait_for(lock, timeout, [this] { return state_->is_done(); });
 }
 
 }  // namespace callsign::platform

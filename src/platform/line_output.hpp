@@ -25,8 +25,8 @@ class line_output {
     bool put(std::string_view line, bool important);
     // Returns how many lines were dropped since the last call.
     std::uint64_t take_left_out();
-    // Waits until all lines are written, or for `patience`.
-    void drain(milliseconds patience);
+    // Waits until all lines are written, or for `timeout`.
+    void drain(milliseconds timeout);
 
   private:
     struct state;

@@ -37,9 +37,9 @@ std::error_code last_error() {
 
 service_manager::service_manager(const environment& variable) {
     if (const char* const named = variable("NOTIFY_SOCKET")) socket_ = named;
-    const auto patience = read_count(variable("WATCHDOG_USEC"));
-    if (!socket_.empty() && patience && is_for_this_process(variable("WATCHDOG_PID"))) {
-        patience_ = std::chrono::microseconds{*patience};
+    const auto timeout = read_count(variable("WATCHDOG_USEC"));
+    if (!socket_.empty() && timeout && is_for_this_process(variable("WATCHDOG_PID"))) {
+        patience_ = std::chrono::microseconds{*timeout};
     }
 }
 

@@ -32,8 +32,8 @@ sink_failure failure_of(failure_kind why, std::string text, milliseconds retry_i
 sink_failure failure_of(const net::http_failure& failure) {
     const std::string text =
         failure.timed_out() ? std::string("The remote server did not respond within the timeout.")
-        : !failure.distrust.empty()
-            ? "The remote server's certificate is not valid: " + failure.distrust + "."
+        : !failure.certificate_error.empty()
+            ? "The remote server's certificate is not valid: " + failure.certificate_error + "."
             : "The connection to the remote server failed: " + failure.error.message() + ".";
     return failure_of(failure.sent ? failure_kind::lost : failure_kind::unreachable, text);
 }

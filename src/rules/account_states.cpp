@@ -51,15 +51,15 @@ bool give_up_effects(write_tx& tx, const account& a, std::int64_t limit, const m
 
 // Returns false if the account still has outbox entries or slots.
 bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment& m) {
-    if (a.elsewhere && !give_up_effects(tx, a, c.limit, m)) return false;
+    if (a.is_remote && !give_up_effects(tx, a, c.limit, m)) return false;
     if (may_have_slots(tx, a)) return false;
-    if (a.elsewhere) {
+    if (a.is_remote) {
         remotes::remove(tx, a.id);
         m.tell(events::remote_changed{a.id});
     }
     const actor itself;
     actions::put(tx, {{}, m.now, itself, "account-removed", a.id, a.name, {}});
-    a.state = account_state::going;
+    a.state = account_state::removing;
     // Not a valid name, so that it cannot clash.
     a.name = "(removed " + std::to_string(a.id.value) + ")";
     accounts::update(tx, a);
@@ -104,14 +104,14 @@ remove_deleted::answer apply(write_tx& tx, const remove_deleted& c, const moment
     std::optional<place> at = c.from;
     for (const account& a :
          accounts::deleted(tx, m.stamped_before(c.grace), at ? 0 : accounts_looked_at)) {
-        if (a.state == account_state::going || begin_to_go(tx, a, c, m)) {
+        if (a.state == account_state::removing || begin_to_go(tx, a, c, m)) {
             at = place{a.id, {}};
             break;
         }
     }
     if (!at) return done;
     const auto known = accounts::find(tx, at->account);
-    if (!known || known->state != account_state::going) return done;
+    if (!known || known->state != account_state::removing) return done;
     if (const auto next = remove_rows_of(tx, at->account, at->at, c.limit)) {
         done.next = place{at->account, *next};
         return done;

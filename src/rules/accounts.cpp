@@ -17,17 +17,17 @@ create_account::answer apply(write_tx& tx, const create_account& c, const moment
     // The client ID comes first: if it is taken, the requested name may be that account's own.
     if (c.client_id && devices::find(tx, *c.client_id)) return client_id_taken{};
     if (accounts::find(tx, c.name)) return name_taken{};
-    if (c.elsewhere && is_client_id_elsewhere(tx, c.elsewhere->client_id)) return client_id_taken{};
+    if (c.remote && is_client_id_remote(tx, c.remote->client_id)) return client_id_taken{};
     const auto mode = c.client_id ? account_mode::opaque : account_mode::managed;
     const account_id id = accounts::put(tx, c.name, m.now, mode);
     if (c.client_id)
         devices::put(tx, {.client_id = *c.client_id, .account = id, .created_at = m.now});
     all_series::put(tx, id, c.prefix, {}, true, m.now);
-    if (c.elsewhere) {
+    if (c.remote) {
         remotes::put(tx, {.account = id,
-                          .url = c.elsewhere->url,
-                          .client_id = c.elsewhere->client_id,
-                          .sealed_key = c.elsewhere->sealed_key});
+                          .url = c.remote->url,
+                          .client_id = c.remote->client_id,
+                          .sealed_key = c.remote->sealed_key});
         m.tell(events::remote_changed{id});
     }
     tokens::put(tx, id, c.token_name, token_scope::write, c.token_hash, m.now);

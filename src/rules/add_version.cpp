@@ -87,7 +87,7 @@ std::optional<decision> transform_over(read_tx& tx, const add_version& c, const 
         return known == before.end() ? is_there(id) : known->second;
     });
     const auto lists =
-        transform_lists(std::move(missed->operations), without_passing(std::move(sent), before));
+        transform_lists(std::move(missed->operations), drop_transient(std::move(sent), before));
     return decision{lists.local, merged(place.dropped, missed->places, lists.dropped)};
 }
 
@@ -99,7 +99,7 @@ std::optional<decision> decide_at(write_tx& tx, const add_version& c, const devi
     if (stale && !are_untouched(sent, tasks, place.left_at, head.sealed_seq)) {
         return transform_over(tx, c, sender, std::move(sent), place, head.seq, is_there);
     }
-    return decision{without_passing(effective_only(std::move(sent), is_there), {}), place.dropped};
+    return decision{drop_transient(effective_only(std::move(sent), is_there), {}), place.dropped};
 }
 
 // Returns the ID of the state of a device at `place` that also has its own version `seq`.
@@ -210,7 +210,7 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
         if (auto taken = take_up(tx, c, *sender, m)) return *taken;
         return add_version::unknown_parent{};
     }
-    if (place->own.size() >= add_version::own_versions_max) return add_version::missed_too_much{};
+    if (place->own.size() >= add_version::own_versions_max) return add_version::too_far_behind{};
     if (!c.continues && !has_room(tx, account, c.bytes, m)) return account_full{};
     touched_tasks tasks(tx, account);
     if (c.continues || is_push_first_name(c.parent)) {
@@ -227,7 +227,7 @@ add_version::answer apply(write_tx& tx, const add_version& c, const moment& m) {
         *place, head, tasks);
     if (!decided) return add_version::needs_missed{};
     if (decided->dropped.size() > missed_changes::operations_max) {
-        return add_version::missed_too_much{};
+        return add_version::too_far_behind{};
     }
     // The transform keeps only effective operations. One without effect must not enter the chain.
     std::erase_if(decided->local, [&](const operation& o) { return !tasks.carry_out(o); });

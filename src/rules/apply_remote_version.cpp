@@ -27,7 +27,7 @@ std::size_t before_own(read_tx& tx, account_id account, std::span<const operatio
 apply_remote_version::answer apply(write_tx& tx, const apply_remote_version& c, const moment& m) {
     auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
-    if (!is_next(*remote, c)) return mirror_moved{};
+    if (!is_next(*remote, c)) return cursor_mismatch{};
     apply_remote_version::applied done;
     std::size_t work = 0;
     for (std::span<const operation> rest = c.operations; !rest.empty() && work < c.work_max;) {

@@ -25,7 +25,7 @@ class task_writer {
                 const moment& m)
         : tx_(tx),
           account_(account),
-          elsewhere_(accounts::is_elsewhere(tx, account)),
+          is_remote_(accounts::is_remote(tx, account)),
           seq_(seq),
           from_(from),
           moment_(m) {}
@@ -83,7 +83,7 @@ class task_writer {
 
     // Returns the outbox entry that creates the task on the remote server.
     std::optional<effect> creation_of(const touched_tasks::touched& t) {
-        if (!elsewhere_) return std::nullopt;
+        if (!is_remote_) return std::nullopt;
         return effects::find(tx_, account_, t.id, effect_kind::creation);
     }
 
@@ -99,7 +99,7 @@ class task_writer {
         if (const auto series = take_brought(made, all)) return *series;
         const series from = series_for(tx_, account_, prefix, project_of(all));
         made.current_prefix = from.prefix;
-        if (!from.held || elsewhere_) {
+        if (!from.held || is_remote_) {
             made.numbered = take_receipt(tx_, from, made.uuid, moment_);
             made.numbered->seq = seq_;
             ++numbered_;
@@ -109,7 +109,7 @@ class task_writer {
 
     // Takes the number that a device or an import brings in the key attribute.
     std::optional<series_id> take_brought(task& t, const attributes& all) {
-        if (elsewhere_) return std::nullopt;
+        if (is_remote_) return std::nullopt;
         const auto brought = find_brought_number(tx_, account_, all, from_.imported, moment_);
         if (!brought) return std::nullopt;
         take_brought_number(tx_, t, all, *brought, moment_);
@@ -146,7 +146,7 @@ class task_writer {
         std::int64_t seq = seq_;
         if (t.there) {
             seq = correct_key(*t.before, &t.before->attributes, t.now);
-        } else if (elsewhere_) {
+        } else if (is_remote_) {
             drop_key_effect(tx_, *t.before);
         }
         tasks::update(tx_, *t.before, std::move(t.now), !t.there, seq, moment_.now);
@@ -155,7 +155,7 @@ class task_writer {
     // Returns the seq of the last version that changes the task.
     std::int64_t correct_key(const task& numbered, const attributes* before, attributes& now) {
         const std::int64_t last = is_cut_ ? seq_ + 1 : seq_;
-        if (elsewhere_ && numbered.numbered) {
+        if (is_remote_ && numbered.numbered) {
             keep_key_effect(tx_, numbered, before, now, moment_);
             return last;
         }
@@ -167,7 +167,7 @@ class task_writer {
 
     write_tx& tx_;
     account_id account_;
-    bool elsewhere_;
+    bool is_remote_;
     std::int64_t seq_;
     const changes_origin& from_;
     const moment& moment_;

@@ -7,7 +7,7 @@
 namespace callsign::rules {
 
 inline account_class class_of(write_tx& tx, account_id account) {
-    return accounts::is_elsewhere(tx, account) ? account_class::elsewhere : account_class::here;
+    return accounts::is_remote(tx, account) ? account_class::remote : account_class::local;
 }
 
 }  // namespace callsign::rules

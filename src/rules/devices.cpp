@@ -17,7 +17,7 @@ std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
-    if (owner->elsewhere) return account_is_elsewhere{};
+    if (owner->is_remote) return account_is_remote{};
     // A revoked device keeps its client ID for ever: data it encrypted must not pass for another's.
     if (devices::find(tx, c.client_id)) return client_id_taken{};
     auto active = devices::of(tx, c.account);

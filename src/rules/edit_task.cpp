@@ -106,7 +106,7 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
     if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
     if (!depends.faults.empty()) return edit_task::answer(depends_unmet{std::move(depends.faults)});
     if (!is_expected(c.if_seq, before.last_seq))
-        return edit_task::answer(edit_task::changed_since{});
+        return edit_task::answer(edit_task::precondition_failed{});
     auto operations = operations_for(c, before.uuid, depends.tasks, before.attributes, m);
     if (operations.empty()) return edit_task::answer(edited(tx, c, std::move(before)));
 
@@ -148,7 +148,7 @@ planned plan(write_tx& tx, const edit_task& c, const moment& m) {
 }
 
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
-    if (accounts::is_elsewhere(tx, c.account)) return edit_task::elsewhere{};
+    if (accounts::is_remote(tx, c.account)) return edit_task::is_remote_account{};
     auto planned = plan(tx, c, m);
     if (auto* const settled = std::get_if<edit_task::answer>(&planned)) return std::move(*settled);
     auto& wanted = std::get<planned_edit>(planned);

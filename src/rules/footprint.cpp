@@ -122,7 +122,7 @@ void footprint::look(const begin_delivery& c) {
     name<effects_by_task>(its->uuid, its->account, effect_kind::creation);
 }
 
-void footprint::look(const give_key& c) {
+void footprint::look(const assign_key& c) {
     name_account(c.account);
     name<tasks_by_uuid>(c.uuid, c.account);
     name_series(c.account, c.prefix, c.project);

@@ -27,7 +27,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     case slot_state::pending: break;
     }
     // The account was moved to a remote server; a retry sends the creation there.
-    if (accounts::is_elsewhere(tx, found->account)) return fulfil::slot_missing{};
+    if (accounts::is_remote(tx, found->account)) return fulfil::slot_missing{};
     const auto existing = tasks::find(tx, found->account, found->uuid);
     if (existing && is_held(tx, *existing)) return series_held{existing->current_prefix};
     if (existing && !is_unseen(*existing)) {

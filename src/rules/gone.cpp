@@ -16,7 +16,7 @@ namespace {
 template <class Command>
 constexpr bool brings_client_id =
     std::is_same_v<Command, create_account> || std::is_same_v<Command, create_device> ||
-    std::is_same_v<Command, move_there>;
+    std::is_same_v<Command, move_to_remote>;
 
 template <class Command>
 concept by_client = !brings_client_id<Command> && requires(const Command& c) {
@@ -30,7 +30,7 @@ concept by_account = !by_client<Command> && requires(const Command& c) {
 
 // Slots delay the removal of an account, so a deleted account gets no new ones.
 bool has_ended(account_state state, bool makes_slots) {
-    return state == account_state::going || (makes_slots && state == account_state::deleted);
+    return state == account_state::removing || (makes_slots && state == account_state::deleted);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ bool is_for_gone(write_tx& tx, const command& any) {
                 return has_ended(tx.expect<accounts_by_id>(known->account)->state, false);
             } else if constexpr (by_account<Command>) {
                 // System commands look up the account themselves.
-                if (claim_of(c).who.is_house()) return false;
+                if (claim_of(c).who.is_system()) return false;
                 const auto owner = tx.get<accounts_by_id>(c.account);
                 return !owner || has_ended(owner->state, std::is_same_v<Command, reserve>);
             } else {

@@ -167,7 +167,7 @@ import_numbers::answer apply(write_tx& tx, const import_numbers& c, const moment
     const auto owner = resolve(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
-    if (owner->elsewhere) return account_is_elsewhere{};
+    if (owner->is_remote) return account_is_remote{};
     number_import all(tx, owner->id, c, m);
     all.look();
     if (!all.faults.empty()) return import_numbers::refused{std::move(all.faults)};

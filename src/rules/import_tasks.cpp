@@ -144,7 +144,7 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
-    if (owner->elsewhere) return account_is_elsewhere{};
+    if (owner->is_remote) return account_is_remote{};
 
     import_tasks::done done;
     std::vector<operation> operations;

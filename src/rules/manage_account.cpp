@@ -111,14 +111,14 @@ std::optional<typename Command::answer> refusal_to_convert(write_tx& tx, const C
 
 take_over_history::answer apply(write_tx& tx, const take_over_history& c, const moment& m) {
     if (auto refused = refusal_to_convert(tx, c)) return *std::move(refused);
-    if (!is_as_opened(tx, c)) return manage_account::moved_on{};
+    if (!is_as_opened(tx, c)) return manage_account::head_changed{};
     return take_over_history::went_on{take_over(tx, c.account, c.history, c.tasks, c.taken, m)};
 }
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
     if (auto refused = refusal_to_convert(tx, c)) return *std::move(refused);
     if (accounts::head_of(tx, c.account).seq == 0) return manage_account::no_history{};
-    if (!is_as_opened(tx, c)) return manage_account::moved_on{};
+    if (!is_as_opened(tx, c)) return manage_account::head_changed{};
     const auto clients = devices::of(tx, c.account);
     if (clients.size() != 1) {
         throw_damaged("accounts", c.account.value, "an opaque account has one client id");
@@ -132,7 +132,7 @@ manage_account::answer apply(write_tx& tx, const manage_account& c, const moment
         }
         snapshots::remove(tx, c.account);
     }
-    devices::give_key(tx, clients.front().id, c.device_name, c.sealed_key);
+    devices::assign_key(tx, clients.front().id, c.device_name, c.sealed_key);
     m.tell(events::account_managed{c.account, clients.front().client_id});
     m.tell(events::version_appended{c.account, last.seq});
     return manage_account::managed{c.head.seq,
@@ -173,7 +173,7 @@ undo_take_over::answer apply(write_tx& tx, const undo_take_over& c, const moment
 remove_sealed::answer apply(write_tx& tx, const remove_sealed& c, const moment& /*m*/) {
     const auto owner = accounts::find(tx, c.account);
     const bool is_managed = owner && owner->mode == account_mode::managed;
-    if (!is_managed || owner->state == account_state::going) return {};
+    if (!is_managed || owner->state == account_state::removing) return {};
     const std::int64_t end = accounts::head_of(tx, c.account).sealed_seq;
     std::size_t work = 0;
     for (std::int64_t seq = c.from + 1; seq <= end; ++seq) {

@@ -61,7 +61,7 @@ class snapshot_merge {
     }
 
     // Creates the task again, after a Delete: a version has only effective operations.
-    void tell_again(const uuid& id) {
+    void recreate_tasks(const uuid& id) {
         const auto& here = tasks_.row(id);
         if (!here || here->purged || !here->numbered) return;
         if (here->numbered->seq > sender_.resync->from) return;
@@ -179,17 +179,17 @@ std::variant<device, typename Command::answer> sender_of(write_tx& tx, const Com
 
 }  // namespace
 
-tell_again::answer apply(write_tx& tx, const tell_again& c, const moment& m) {
+recreate_tasks::answer apply(write_tx& tx, const recreate_tasks& c, const moment& m) {
     auto sender = sender_of(tx, c);
-    if (auto* const refused = std::get_if<tell_again::answer>(&sender)) return *refused;
-    tell_again::done done;
+    if (auto* const refused = std::get_if<recreate_tasks::answer>(&sender)) return *refused;
+    recreate_tasks::done done;
     snapshot_merge merge(tx, std::get<device>(sender), m);
     std::size_t work = 0;
     for (const uuid& id : c.tasks) {
         work += 3 * merge.look_at(id);
         if (work > c.work_max && done.taken > 0) break;
         ++done.taken;
-        merge.tell_again(id);
+        merge.recreate_tasks(id);
     }
     merge.write();
     return done;

@@ -26,7 +26,7 @@ std::variant<mirrored, task_too_large> mirror(write_tx& tx, account_id account,
                                               const mirror_source& from, const moment& m) {
     auto effective = effective_only({operations.begin(), operations.end()},
                                     [&](const uuid& id) { return tasks.is_there(id); });
-    effective = without_passing(std::move(effective), {});
+    effective = drop_transient(std::move(effective), {});
     std::erase_if(effective, [&](const operation& o) { return !tasks.carry_out(o); });
     if (from.bounded) {
         // Any number of attributes is accepted; only tasks too large for this store are rejected.

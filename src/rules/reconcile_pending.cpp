@@ -29,8 +29,8 @@ reconcile_pending::answer apply(write_tx& tx, const reconcile_pending& c, const 
             continue;
         }
         const account_class whose = class_of(tx, s.account);
-        if (s.created_at < reserved_before[whose] && whose == account_class::elsewhere) {
-            done.elsewhere.emplace_back(s.account, s.id);
+        if (s.created_at < reserved_before[whose] && whose == account_class::remote) {
+            done.remote.emplace_back(s.account, s.id);
         } else if (s.created_at < reserved_before[whose]) {
             if (!slots::fail(tx, s.id, failure_reason::window_passed, m.now)) {
                 throw_damaged("slots", s.id.value, "it is not pending");

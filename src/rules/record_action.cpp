@@ -55,8 +55,7 @@ void tell(action_log& /*unused*/, const Command& /*unused*/,
 void tell(action_log& log, const create_account& c, const create_account::answer& done) {
     const auto* const made = std::get_if<account>(&done);
     if (made == nullptr) return;
-    log.put("account-created", *made,
-            c.elsewhere ? c.prefix + " at " + c.elsewhere->url : c.prefix);
+    log.put("account-created", *made, c.remote ? c.prefix + " at " + c.remote->url : c.prefix);
 }
 
 void tell(action_log& log, const edit_account& c, const edit_account::answer& done) {
@@ -152,13 +151,14 @@ void tell(action_log& log, const edit_remote& c, const edit_remote::answer& done
     log.put("remote-changed", c.account, c.accept_loss ? now->url + ", loss accepted" : now->url);
 }
 
-void tell(action_log& log, const move_there& c, const move_there::answer& done) {
-    if (std::holds_alternative<move_there::moving>(done))
+void tell(action_log& log, const move_to_remote& c, const move_to_remote::answer& done) {
+    if (std::holds_alternative<move_to_remote::moving>(done))
         log.put("account-moves", c.account, c.url);
 }
 
-void tell(action_log& log, const move_here& c, const move_here::answer& done) {
-    if (std::holds_alternative<move_here::moved>(done)) log.put("account-moved-here", c.account);
+void tell(action_log& log, const move_to_local& c, const move_to_local::answer& done) {
+    if (std::holds_alternative<move_to_local::moved>(done))
+        log.put("account-moved-here", c.account);
 }
 
 void tell(action_log& log, const note_action& c, const note_action::answer& /*unused*/) {

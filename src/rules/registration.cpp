@@ -36,7 +36,7 @@ account_id registered(write_tx& tx, const uuid& client_id, const moment& m) {
     return id;
 }
 
-bool is_client_id_elsewhere(write_tx& tx, const uuid& client_id) {
+bool is_client_id_remote(write_tx& tx, const uuid& client_id) {
     for (account_id after{};;) {
         const auto some = remotes::some(tx, after, remotes_page);
         if (std::ranges::find(some, client_id, &remote_chain::client_id) != some.end()) return true;

@@ -15,7 +15,7 @@
 
 namespace callsign::rules {
 
-give_up_effect::answer apply(write_tx& tx, const give_up_effect& c, const moment&) {
+suspend_effect::answer apply(write_tx& tx, const suspend_effect& c, const moment&) {
     if (!remotes::find(tx, c.account)) return no_remote{};
     std::optional<effect> found;
     effects::visit(tx, c.account, effect_id{c.effect.value - 1}, [&](effect&& e) {
@@ -45,11 +45,11 @@ halt_remote::answer apply(write_tx& tx, const halt_remote& c, const moment& m) {
 edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m) {
     auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
-    const bool has_gone_back = remote->halted == remote_halt::gone_back;
-    if (has_gone_back && !c.accept_loss) return edit_remote::has_lost_versions{};
+    const bool has_lost_history = remote->halted == remote_halt::history_lost;
+    if (has_lost_history && !c.accept_loss) return edit_remote::has_lost_versions{};
     if (c.url) remote->url = *c.url;
     if (c.sealed_key) remote->sealed_key = *c.sealed_key;
-    if (has_gone_back) {
+    if (has_lost_history) {
         // Pull from the remote's snapshot or its first version again: its state is authoritative.
         remote->cursor = remote->before = remote->partial = {};
         remote->partial_operations = 0;
@@ -61,23 +61,23 @@ edit_remote::answer apply(write_tx& tx, const edit_remote& c, const moment& m) {
     return std::move(*remote);
 }
 
-move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
+move_to_remote::answer apply(write_tx& tx, const move_to_remote& c, const moment& m) {
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
     if (const auto remote = remotes::find(tx, c.account)) {
         const bool is_there = remote->client_id == c.client_id && remote->url == c.url;
-        if (is_there) return move_there::moving{};
-        return move_there::lives_elsewhere{};
+        if (is_there) return move_to_remote::moving{};
+        return move_to_remote::already_remote{};
     }
-    if (is_client_id_elsewhere(tx, c.client_id)) return client_id_taken{};
+    if (is_client_id_remote(tx, c.client_id)) return client_id_taken{};
     const auto devices = devices::of(tx, c.account);
     const auto active =
         std::ranges::count_if(devices, [](const device& d) { return !d.revoked_at; });
-    if (active > 0) return move_there::has_devices{static_cast<std::size_t>(active)};
+    if (active > 0) return move_to_remote::has_devices{static_cast<std::size_t>(active)};
     const bool has_them = !c.behind.is_nil();
     if (has_them && accounts::head_of(tx, c.account).version != c.behind)
-        return move_there::has_changed{};
+        return move_to_remote::has_changed{};
     for (const series& s : all_series::of(tx, c.account)) {
         if (has_unnumbered(tx, s)) return series_held{s.prefix};
     }
@@ -89,18 +89,18 @@ move_there::answer apply(write_tx& tx, const move_there& c, const moment& m) {
     if (!has_them) remote.moving = moving_tasks{};
     remotes::put(tx, remote);
     m.tell(events::remote_changed{c.account});
-    return move_there::moving{};
+    return move_to_remote::moving{};
 }
 
-move_here::answer apply(write_tx& tx, const move_here& c, const moment& m) {
+move_to_local::answer apply(write_tx& tx, const move_to_local& c, const moment& m) {
     const auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
-    if (remote->cursor != c.cursor || !remote->partial.is_nil()) return mirror_moved{};
+    if (remote->cursor != c.cursor || !remote->partial.is_nil()) return cursor_mismatch{};
     const outbox_tally waiting = effects::tally(tx, c.account);
-    if (waiting.creations + waiting.keys > 0) return move_here::not_settled{waiting};
+    if (waiting.creations + waiting.keys > 0) return move_to_local::not_settled{waiting};
     remotes::remove(tx, c.account);
     m.tell(events::remote_changed{c.account});
-    return move_here::moved{};
+    return move_to_local::moved{};
 }
 
 }  // namespace callsign::rules

@@ -71,7 +71,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
         slots::count_attempt(tx, known->id);
         tell_retry(tx, *known, m);
         return reserve::reserved{known->id, true, known->created_at, std::move(depends.tasks),
-                                 accounts::is_elsewhere(tx, c.account)};
+                                 accounts::is_remote(tx, c.account)};
     }
     if (!has_room(tx, c.account, size_of(c.attributes), m)) return account_full{};
     const auto asked_for = choose_series(tx, c.account, c.prefix, {});
@@ -86,7 +86,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
     made.id = slots::put(tx, made);
     if (!existing || !existing->numbered || is_unseen(*existing)) {
         return reserve::reserved{made.id, false, m.now, std::move(depends.tasks),
-                                 accounts::is_elsewhere(tx, c.account)};
+                                 accounts::is_remote(tx, c.account)};
     }
     // The task was created another way. The slot is settled at once, so that the key is bound to
     // this answer like any other.

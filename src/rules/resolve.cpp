@@ -30,7 +30,7 @@ std::variant<task, ref_fault> resolve_by(read_tx& tx, account_id account, const 
 std::optional<account> resolve(read_tx& tx, const account_ref& ref) {
     auto found = std::visit([&](const auto& by) { return accounts::find(tx, by); }, ref);
     // An account that is being removed no longer counts.
-    if (found && found->state == account_state::going) found.reset();
+    if (found && found->state == account_state::removing) found.reset();
     return found;
 }
 

@@ -17,9 +17,9 @@
 
 namespace callsign::rules {
 
-begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment& m) {
+mark_restored::answer apply(write_tx& tx, const mark_restored& c, const moment& m) {
     constexpr std::int64_t accounts_at_once = 500;
-    begin_restored::answer done;
+    mark_restored::answer done;
     put_instance(tx, c.instance);
     const actor itself;
     actions::put(tx, {{}, m.now, itself, "restored", {}, {}, to_rfc3339(c.backup_made_at)});
@@ -34,7 +34,7 @@ begin_restored::answer apply(write_tx& tx, const begin_restored& c, const moment
     for (account_id after{};;) {
         const auto some = accounts::some(tx, after, accounts_at_once);
         for (const account& a : some) {
-            if (a.elsewhere || a.state == account_state::going) continue;
+            if (a.is_remote || a.state == account_state::removing) continue;
             if (a.mode == account_mode::managed) expect_devices(a.id);
             for (series s : all_series::of(tx, a.id)) {
                 s.held = true;

@@ -44,7 +44,7 @@ bool purged_text::scrub(version& v) const {
 scrub_purged::answer apply(write_tx& tx, const scrub_purged& c, const moment& /*m*/) {
     scrub_purged::answer done;
     const auto owner = accounts::find(tx, c.account);
-    if (!owner || owner->state == account_state::going) {  // all its rows are removed
+    if (!owner || owner->state == account_state::removing) {  // all its rows are removed
         done.over = c.tasks.size();
         return done;
     }

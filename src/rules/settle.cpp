@@ -13,7 +13,7 @@ namespace callsign::rules {
 namespace {
 
 // Records tasks moved to the remote. An empty version keeps the ID as one that the remote had.
-void move_on(write_tx& tx, remote_chain& remote, const moved_on& now, const uuid& version,
+void move_on(write_tx& tx, remote_chain& remote, const move_progress& now, const uuid& version,
              const moment& m) {
     // A remote may use a version ID twice.
     if (!versions::find_seq(tx, remote.account, version)) {
@@ -33,7 +33,7 @@ void move_on(write_tx& tx, remote_chain& remote, const moved_on& now, const uuid
 settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
     auto remote = remotes::find(tx, c.account);
     if (!remote) return no_remote{};
-    if (remote->cursor != c.parent || !remote->partial.is_nil()) return mirror_moved{};
+    if (remote->cursor != c.parent || !remote->partial.is_nil()) return cursor_mismatch{};
     settle::settled done;
     std::span<const operation> rest = c.operations;
     for (const delivery_part& part : c.parts) {

@@ -39,7 +39,7 @@ class collector {
 
     // Sends tasks of a moving account in their current state, even if the remote has some already.
     void look_at_moving() {
-        moved_on so_far{remote_.moving->after, remote_.moving->tasks};
+        move_progress so_far{remote_.moving->after, remote_.moving->tasks};
         std::vector<operation> all;
         std::int64_t left = command_.effects_max;
         task_walk through(tx_, all_series::of(tx_, command_.account), so_far.after,

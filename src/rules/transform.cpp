@@ -178,7 +178,7 @@ std::vector<operation> effective_only(std::vector<operation> operations,
     return operations;
 }
 
-std::vector<operation> without_passing(std::vector<operation> effective, const presence& met) {
+std::vector<operation> drop_transient(std::vector<operation> effective, const presence& met) {
     struct stay {
         bool comes = false;  // its first operation creates it
         bool goes = false;   // its last operation deletes it

@@ -104,7 +104,7 @@ void resume(write_tx& tx, series& s, std::size_t& work_left, const moment& m) {
 number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m) {
     auto s = all_series::next_numbering(tx, series_id{c.series.value - 1});
     if (!s || s->id != c.series ||
-        tx.expect<accounts_by_id>(s->account)->state == account_state::going)
+        tx.expect<accounts_by_id>(s->account)->state == account_state::removing)
         return {};
     std::size_t work_left = c.work_max;
     if (!number_some(tx, *s, work_left, m)) return {true};
@@ -115,7 +115,7 @@ number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m)
 
 find_numbering::answer read(read_tx& tx, const find_numbering& q) {
     auto s = all_series::next_numbering(tx, q.after);
-    while (s && accounts::find(tx, s->account)->state == account_state::going) {
+    while (s && accounts::find(tx, s->account)->state == account_state::removing) {
         s = all_series::next_numbering(tx, s->id);
     }
     if (!s) return {};

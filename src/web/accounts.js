@@ -9,9 +9,9 @@ const NAMES = { name: 'Name', prefix: 'Prefix', mode: 'Kind' };
 const REMOTE_STATES = { starting: 'starting', up_to_date: 'up to date', pulling: 'pulling', sending: 'pushing',
   waiting: 'retrying', halted: 'halted' };
 const HALTED = {
-  'gone-back': { why: 'The remote server has lost versions. Restore its newest backup. To accept the history that it ' +
+  'history-lost': { why: 'The remote server has lost versions. Restore its newest backup. To accept the history that it ' +
     'has then, run', flags: ' --accept-loss' },
-  incomplete: { why: 'The remote server’s history is incomplete and has no snapshot. Sync one of its replicas, which ' +
+  'history-incomplete': { why: 'The remote server’s history is incomplete and has no snapshot. Sync one of its replicas, which ' +
     'sends one, then run', flags: '' },
 };
 // Further accounts are found by their full names.
@@ -231,7 +231,7 @@ export class Accounts {
         : html`<b>Disabled.</b> Tokens and devices are rejected; no data is lost.`}</p>
         <button type="button" class="primary" ?disabled=${busy} @click=${() => this.#enable()}>${
           isDeleted ? 'Restore' : 'Enable'}</button></div>`}
-      ${account.remote ? this.#elsewhere(account) : nothing}
+      ${account.remote ? this.#remote(account) : nothing}
       ${isDeleted ? nothing : html`<h4>Tokens</h4>${tokens.template()}
         ${devices ? html`<h4>Devices</h4>${devices.template()}` : nothing}`}
       <h4>Settings</h4>
@@ -260,7 +260,7 @@ export class Accounts {
 
   #typed() { return document.querySelector('.deletion [name=typed]')?.value; }
 
-  #elsewhere({ name, remote }) {
+  #remote({ name, remote }) {
     const facts = [
       ['Remote server', remote.url],
       ['State', remoteState(remote)],

@@ -20,7 +20,7 @@ const METRICS_AGAIN = 60_000;
 const SAMPLES_MAX = 720;
 const SWEEPS_MAX = 20;
 const STATES = { pending: 'Pending', in_flight: 'In flight', committed: 'Committed', failed: 'Failed' };
-const CLASSES = { here: 'local accounts', elsewhere: 'remote accounts' };
+const CLASSES = { local: 'local accounts', remote: 'remote accounts' };
 
 export class OperatorView {
   constructor({ api, update, tell }) {

@@ -15,7 +15,7 @@ namespace {
 
 class create_reader {
   public:
-    create_reader(const v1::CreateTask& message, decoded_create& out, faults& found,
+    create_reader(const v1::CreateTask& message, decoded_create& out, field_errors& found,
                   std::string_view key_attribute)
         : in_(message),
           out_(out),
@@ -41,7 +41,7 @@ class create_reader {
         out_.depends = fields_.read_depends(in_.depends(), out_.uuid);
         fields_.read_annotations(in_.annotations());
         fields_.read_attributes(in_.attributes());
-        add_faults(found_, faults_of(out_.attributes), key_attribute_);
+        add_errors(found_, faults_of(out_.attributes), key_attribute_);
     }
 
   private:
@@ -73,7 +73,7 @@ class create_reader {
 
     const v1::CreateTask& in_;
     decoded_create& out_;
-    faults& found_;
+    field_errors& found_;
     std::string_view key_attribute_;
     task_fields fields_;
 };
@@ -114,14 +114,15 @@ digest fingerprint_of(const decoded_create& c) {
 
 }  // namespace
 
-void add_faults(faults& found, std::span<const task_fault> wrong, std::string_view key_attribute) {
+void add_errors(field_errors& found, std::span<const task_fault> wrong,
+                std::string_view key_attribute) {
     for (const task_fault& fault : wrong) {
-        add_fault(found, {names::field_of(fault.attribute, key_attribute), std::string(fault.code),
+        add_error(found, {names::field_of(fault.attribute, key_attribute), std::string(fault.code),
                           std::string(fault.detail)});
     }
 }
 
-std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found,
+std::optional<decoded_create> to_domain(const v1::CreateTask& message, field_errors& found,
                                         std::string_view key_attribute) {
     std::optional<decoded_create> out(std::in_place);
     create_reader(message, *out, found, key_attribute).read();

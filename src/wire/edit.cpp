@@ -16,7 +16,7 @@ constexpr std::string_view in_attributes = "attributes.";
 
 class edit_reader {
   public:
-    edit_reader(const v1::EditTask& message, decoded_edit& out, faults& found,
+    edit_reader(const v1::EditTask& message, decoded_edit& out, field_errors& found,
                 std::string_view key_attribute)
         : in_(message), out_(out), fields_(set_, found, key_attribute) {}
 
@@ -155,7 +155,7 @@ class edit_reader {
 
 }  // namespace
 
-std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found,
+std::optional<decoded_edit> to_domain(const v1::EditTask& message, field_errors& found,
                                       std::string_view key_attribute) {
     std::optional<decoded_edit> out(std::in_place);
     edit_reader(message, *out, found, key_attribute).read();
@@ -164,7 +164,7 @@ std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found
 }
 
 std::optional<task_action> to_domain(const v1::Annotation& message, task_action::kind verb,
-                                     faults& found) {
+                                     field_errors& found) {
     attributes unused;
     task_fields fields(unused, found, {});
     task_action action{verb, message.description()};

@@ -9,16 +9,16 @@ constexpr std::size_t shown_name_bytes_max = 64;
 
 }  // namespace
 
-void add_fault(faults& found, field_fault fault, std::size_t most) {
+void add_error(field_errors& found, field_error fault, std::size_t most) {
     if (found.size() >= most) return;
     const bool named = std::any_of(found.begin(), found.end(),
-                                   [&](const field_fault& f) { return f.field == fault.field; });
+                                   [&](const field_error& f) { return f.field == fault.field; });
     if (named && !fault.field.empty()) return;
     found.push_back(std::move(fault));
 }
 
-void add_too_many_values(faults& found, std::size_t values, std::size_t most) {
-    add_fault(found,
+void add_too_many_values(field_errors& found, std::size_t values, std::size_t most) {
+    add_error(found,
               {"", "too-many", "The body must have at most " + std::to_string(values) + " values."},
               most);
 }

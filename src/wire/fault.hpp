@@ -9,6 +9,6 @@
 namespace callsign::wire {
 
 // Reports the error for the body as a whole.
-void add_too_many_values(faults& found, std::size_t values, std::size_t most);
+void add_too_many_values(field_errors& found, std::size_t values, std::size_t most);
 
 }  // namespace callsign::wire

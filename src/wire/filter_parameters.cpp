@@ -24,7 +24,7 @@ const std::vector<std::string>& instant_parameters() {
 
 class filter_reader {
   public:
-    filter_reader(const parameters& asked, faults& found) : asked_(asked), found_(found) {}
+    filter_reader(const parameters& asked, field_errors& found) : asked_(asked), found_(found) {}
 
     task_filter read() {
         task_filter f;
@@ -82,11 +82,11 @@ class filter_reader {
     }
 
     void fault(std::string_view name, std::string_view code, std::string_view detail) {
-        add_fault(found_, {std::string(name), std::string(code), std::string(detail)});
+        add_error(found_, {std::string(name), std::string(code), std::string(detail)});
     }
 
     const parameters& asked_;
-    faults& found_;
+    field_errors& found_;
 };
 
 }  // namespace
@@ -99,15 +99,15 @@ std::vector<std::string_view> with_filter_parameters(std::initializer_list<std::
     return names;
 }
 
-task_filter read_filter(const parameters& asked, faults& found) {
+task_filter read_filter(const parameters& asked, field_errors& found) {
     return filter_reader(asked, found).read();
 }
 
 // Without a status all statuses match, so that a follower sees a task close.
-std::optional<task_filter> read_feed_filter(const parameters& asked, faults& found) {
+std::optional<task_filter> read_feed_filter(const parameters& asked, field_errors& found) {
     task_filter f = read_filter(asked, found);
     if (f.needs_links()) {
-        add_fault(found, {"is", "invalid",
+        add_error(found, {"is", "invalid",
                           "Must not be blocked, blocking, unblocked or ready: these depend on "
                           "other tasks, and are for lists only."});
     }

@@ -49,7 +49,7 @@ class json_reader {
     static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
-    json_reader(Message& out, faults& found, std::size_t most, std::size_t values)
+    json_reader(Message& out, field_errors& found, std::size_t most, std::size_t values)
         : out_(out), found_(found), most_(most), values_left_(values) {}
 
     // The parser stops when a callback returns false: at enough errors or too many values.
@@ -123,7 +123,7 @@ class json_reader {
     frame& top() noexcept { return frames_.back(); }
 
     void say(std::string field, std::string_view code, std::string detail) {
-        add_fault(found_, {std::move(field), std::string(code), std::move(detail)}, most_);
+        add_error(found_, {std::move(field), std::string(code), std::move(detail)}, most_);
     }
 
     std::string_view joined(std::string_view rest) {
@@ -389,7 +389,7 @@ class json_reader {
     }
 
     Message& out_;
-    faults& found_;
+    field_errors& found_;
     boost::container::static_vector<frame, depth_max + 1> frames_;
     const std::size_t most_;  // errors
     std::size_t values_left_;
@@ -404,7 +404,7 @@ class json_reader {
 
 }  // namespace
 
-void read_json(std::string_view bytes, Message& out, faults& found, std::size_t most,
+void read_json(std::string_view bytes, Message& out, field_errors& found, std::size_t most,
                std::size_t values) {
     boost::json::parse_options options;
     options.max_depth = depth_max;
@@ -414,7 +414,7 @@ void read_json(std::string_view bytes, Message& out, faults& found, std::size_t 
     if (!ec && used < bytes.size()) ec = boost::json::error::extra_data;
     if (parser.handler().has_too_many()) return add_too_many_values(found, values, most);
     if (!ec || parser.handler().full()) return;
-    add_fault(found,
+    add_error(found,
               {"", "malformed",
                "The body is not well-formed JSON: " + ec.message() + " at byte " +
                    std::to_string(used) + "."},

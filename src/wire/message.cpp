@@ -40,19 +40,19 @@ std::string path_of(const place* at) {
 
 // Reports unknown fields, which a misspelt name or another schema would lose silently, and instants
 // that JSON cannot express, as they are not checked again.
-void find_faults(const Message& message, const place* at, faults& found, std::size_t most) {
+void find_faults(const Message& message, const place* at, field_errors& found, std::size_t most) {
     const Reflection& access = *message.GetReflection();
     const auto& unknown = access.GetUnknownFields(message);
     for (int i = 0; i < unknown.field_count(); ++i) {
         std::string path = path_of(at);
         if (!path.empty()) path += '.';
         path += std::to_string(unknown.field(i).number());
-        add_fault(found, {std::move(path), "unknown-field", "Unknown field number."}, most);
+        add_error(found, {std::move(path), "unknown-field", "Unknown field number."}, most);
     }
     const auto* type = message.GetDescriptor();
     if (type == google::protobuf::Timestamp::descriptor()) {
         if (!is_timestamp(static_cast<const google::protobuf::Timestamp&>(message))) {
-            add_fault(found,
+            add_error(found,
                       {path_of(at), "invalid",
                        "Must be an instant of the years 1 to 9999, with 0 to 999999999 "
                        "nanoseconds."},
@@ -126,7 +126,7 @@ bool has_few_values(std::string_view bytes, const Message& type, std::size_t val
     return has_few_values(in, *type.GetDescriptor(), values);
 }
 
-void read_protobuf(std::string_view bytes, Message& out, faults& found, std::size_t most,
+void read_protobuf(std::string_view bytes, Message& out, field_errors& found, std::size_t most,
                    std::size_t values) {
     // The library logs each string that is not UTF-8 to stderr, where clients could fill the log.
     [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
@@ -136,7 +136,7 @@ void read_protobuf(std::string_view bytes, Message& out, faults& found, std::siz
         return add_too_many_values(found, values, most);
     }
     if (!fits || !out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        add_fault(found, {"", "malformed", "The body is not a well-formed protobuf message."});
+        add_error(found, {"", "malformed", "The body is not a well-formed protobuf message."});
         return;
     }
     find_faults(out, nullptr, found, most);
@@ -153,8 +153,8 @@ void write_protobuf(const Message& message, std::string& out) {
 
 }  // namespace
 
-bool decode(format from, std::string_view bytes, Message& out, faults& found, std::size_t most,
-            std::size_t values) {
+bool decode(format from, std::string_view bytes, Message& out, field_errors& found,
+            std::size_t most, std::size_t values) {
     const std::size_t before = found.size();
     if (from == format::json) {
         read_json(bytes, out, found, most, values);

@@ -38,7 +38,7 @@ std::string percent_decoded(std::string_view text) {
 }
 
 parameters::parameters(std::string_view text, std::span<const std::string_view> known,
-                       faults& found, std::span<const std::string_view> repeatable) {
+                       field_errors& found, std::span<const std::string_view> repeatable) {
     const auto is_among = [](std::span<const std::string_view> names, std::string_view name) {
         return std::find(names.begin(), names.end(), name) != names.end();
     };
@@ -80,7 +80,7 @@ std::vector<std::string> parameters::all(std::string_view name) const {
     return values;
 }
 
-page_request read_page(const parameters& asked, faults& found) {
+page_request read_page(const parameters& asked, field_errors& found) {
     page_request p;
     if (const auto text = asked.get("pageSize"); !text.empty()) {
         const auto size = parse_integer(text);

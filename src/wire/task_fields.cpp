@@ -35,7 +35,7 @@ bool task_fields::is_owned(std::string_view attribute) const {
 }
 
 void task_fields::fault(std::string field, std::string_view code, std::string detail) {
-    add_fault(found_, {std::move(field), std::string(code), std::move(detail)});
+    add_error(found_, {std::move(field), std::string(code), std::move(detail)});
 }
 
 // ---- kinds of values ----

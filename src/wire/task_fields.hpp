@@ -45,7 +45,7 @@ class task_fields {
     static constexpr int entries_max = 100;
 
     // `key_attribute` must outlive it.
-    task_fields(attributes& out, faults& found, std::string_view key_attribute)
+    task_fields(attributes& out, field_errors& found, std::string_view key_attribute)
         : out_(out), found_(found), key_attribute_(key_attribute) {}
 
     // Requires a text that is not empty.
@@ -84,7 +84,7 @@ class task_fields {
                            const std::string& field);
 
     attributes& out_;
-    faults& found_;
+    field_errors& found_;
     std::string_view key_attribute_;
 };
 

@@ -238,10 +238,10 @@ TEST_P(store_contract, a_device_is_as_it_was_last_written) {
     changes(uuid_of(950), "  of sealed, 11",
             [&](write_tx& tx) { accounts::become_managed(tx, sealed, chain_head{}); });
     changes(uuid_of(950), "first key of sealed, 11",
-            [&](write_tx& tx) { devices::give_key(tx, way_in, "first", "key"); });
+            [&](write_tx& tx) { devices::assign_key(tx, way_in, "first", "key"); });
     changes(client_b, "b k of house, 14", [&](write_tx& tx) {
         edited(tx, home, [](account& a) {
-            a.state = account_state::going;
+            a.state = account_state::removing;
             a.deleted_at = t0;
         });
     });

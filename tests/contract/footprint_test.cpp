@@ -2,8 +2,8 @@
 // Method: the whole server on a store that counts reads outside footprints.
 
 #include "support/far_store.hpp"
-#include "support/house.hpp"
 #include "support/temp_dir.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/ports/tables/tasks.hpp>
 #include <callsign/rules/footprint.hpp>
@@ -24,8 +24,8 @@ using verb = boost::beast::http::verb;
 class footprints : public ::testing::Test {
   protected:
     footprints()
-        : disk_(open_sqlite({.data_dir = dir_.path()})), far_(*disk_), house_({.disk = &far_}) {
-        const auto made = house_.make_account("board", "SYN");
+        : disk_(open_sqlite({.data_dir = dir_.path()})), far_(*disk_), server_({.disk = &far_}) {
+        const auto made = server_.make_account("board", "SYN");
         account_ = made.id;
         token_ = made.token;
         create("first", R"("prefix":"SYN")");
@@ -34,7 +34,7 @@ class footprints : public ::testing::Test {
     }
 
     void create(const std::string& key, const std::string& more = R"("priority":"H")") {
-        const auto answer = house_.call(
+        const auto answer = server_.call(
             post("/v1/tasks", R"({"description":"Ship it",)" + more + "}", token_, key));
         ASSERT_LT(answer.status, 300u) << answer.body;
     }
@@ -42,12 +42,12 @@ class footprints : public ::testing::Test {
         auto patch = make_request(verb::patch, "/v1/tasks/" + task,
                                   R"({"priority":")" + priority + "\"}", bearer(token_));
         patch.set("Content-Type", "application/merge-patch+json");
-        const auto answer = house_.call(std::move(patch));
+        const auto answer = server_.call(std::move(patch));
         ASSERT_EQ(answer.status, 200u) << answer.body;
     }
     template <class Command>
     typename Command::answer submit(Command c) {
-        return house_.run(house_.engine().submit(std::move(c))).value();
+        return server_.run(server_.engine().submit(std::move(c))).value();
     }
     template <class As, class Command>
     As expect(Command c) {
@@ -68,7 +68,7 @@ class footprints : public ::testing::Test {
     temp_dir dir_;
     std::unique_ptr<store> disk_;
     far_store far_;
-    house house_;
+    test_server server_;
     account_id account_;
     std::string token_;
 };
@@ -84,7 +84,7 @@ TEST_F(footprints, of_a_creation) {
     expect_reads();
     create("home", R"("project":"home")");
     expect_reads();
-    house_.call(post("/v1/series", R"({"prefix":"OPS","project":"ops"})", token_));
+    server_.call(post("/v1/series", R"({"prefix":"OPS","project":"ops"})", token_));
     create("first-there", R"("project":"ops")");
     forget();
     create("in-project", R"("project":"ops")");
@@ -104,7 +104,7 @@ TEST_F(footprints, of_an_edit) {
         forget();
         edit(task, "L");
         expect_reads();
-        house_.call(
+        server_.call(
             make_request(verb::delete_, std::string("/v1/tasks/") + task, "", bearer(token_)));
         expect_reads();
     }
@@ -209,9 +209,9 @@ TEST_F(footprints, of_a_sealed_chain) {
     expect_reads();
     submit(add_sealed_snapshot{client, last, "sealed", account});
     expect_reads();
-    submit(give_key{account, uuid{{1}}, {}, {}, {}});
+    submit(assign_key{account, uuid{{1}}, {}, {}, {}});
     forget();
-    submit(give_key{account, uuid{{2}}, {}, {}, {}});
+    submit(assign_key{account, uuid{{2}}, {}, {}, {}});
     expect_reads();
 }
 
@@ -223,8 +223,8 @@ TEST_F(footprints, of_a_webhooks_delivery) {
 }
 
 TEST_F(footprints, of_a_remote_account) {
-    const account_id far = house_.make_account("far", "FAR").id;
-    submit(move_there{far, "https://example.org", uuid{{5}}, "sealed", {}});
+    const account_id far = server_.make_account("far", "FAR").id;
+    submit(move_to_remote{far, "https://example.org", uuid{{5}}, "sealed", {}});
     submit(take_delivery{.account = far});
     forget();
     // Creates a task on the remote server and settles it in the local store.

@@ -405,7 +405,7 @@ TEST_P(store_contract, a_sealed_chain_gives_way_to_its_history) {
         accounts::become_managed(tx, id, {2, uuid_of(2)});
         for (const version& v : history) sealed::remove(tx, id, v.parent);
         snapshots::remove(tx, id);
-        devices::give_key(tx, devices::find(tx, client_a)->id, "laptop", "sealed key");
+        devices::assign_key(tx, devices::find(tx, client_a)->id, "laptop", "sealed key");
     };
     const auto [id, other] = write([](write_tx& tx) {
         const auto sealed = put_opaque(tx, "a", client_a);

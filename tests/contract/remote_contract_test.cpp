@@ -51,10 +51,10 @@ TEST_P(store_contract, a_remote_is_stored_with_its_progress) {
     const auto account = make_account();
     const auto other = make_account("other");
     write([&](write_tx& tx) {
-        EXPECT_FALSE(accounts::is_elsewhere(tx, account));
+        EXPECT_FALSE(accounts::is_remote(tx, account));
         remotes::put(tx, new_remote(account));
-        EXPECT_TRUE(accounts::is_elsewhere(tx, account));
-        EXPECT_FALSE(accounts::is_elsewhere(tx, other));
+        EXPECT_TRUE(accounts::is_remote(tx, account));
+        EXPECT_FALSE(accounts::is_remote(tx, other));
     });
     if (GetParam().durable) reopen();
     auto kept = *remotes::find(*store_->begin_read(), account);
@@ -62,13 +62,13 @@ TEST_P(store_contract, a_remote_is_stored_with_its_progress) {
     EXPECT_EQ(kept.client_id, uuid_of(900));
     EXPECT_EQ(kept.sealed_key, std::string("\0\1\2", 3));
     EXPECT_TRUE(kept.cursor.is_nil());
-    EXPECT_TRUE(accounts::find(*store_->begin_read(), account)->elsewhere);
-    EXPECT_FALSE(accounts::find(*store_->begin_read(), other)->elsewhere);
+    EXPECT_TRUE(accounts::find(*store_->begin_read(), account)->is_remote);
+    EXPECT_FALSE(accounts::find(*store_->begin_read(), other)->is_remote);
     kept.cursor = uuid_of(1);
     kept.before = uuid_of(2);
     kept.partial = uuid_of(3);
     kept.partial_operations = 17;
-    kept.halted = remote_halt::incomplete;
+    kept.halted = remote_halt::history_incomplete;
     kept.url = "https://example.org/";
     write([&](write_tx& tx) { remotes::update(tx, kept); });
     const auto now = *remotes::find(*store_->begin_read(), account);
@@ -76,7 +76,7 @@ TEST_P(store_contract, a_remote_is_stored_with_its_progress) {
     EXPECT_EQ(now.before, uuid_of(2));
     EXPECT_EQ(now.partial, uuid_of(3));
     EXPECT_EQ(now.partial_operations, 17);
-    EXPECT_EQ(now.halted, remote_halt::incomplete);
+    EXPECT_EQ(now.halted, remote_halt::history_incomplete);
     EXPECT_EQ(now.url, "https://example.org/");
     EXPECT_FALSE(now.moving);
     EXPECT_FALSE(remotes::find(*store_->begin_read(), other));
@@ -89,9 +89,9 @@ TEST_P(store_contract, a_remote_is_stored_with_its_progress) {
     }
     write([&](write_tx& tx) {
         remotes::remove(tx, account);
-        EXPECT_FALSE(accounts::is_elsewhere(tx, account));
+        EXPECT_FALSE(accounts::is_remote(tx, account));
     });
-    EXPECT_FALSE(accounts::find(*store_->begin_read(), account)->elsewhere);
+    EXPECT_FALSE(accounts::find(*store_->begin_read(), account)->is_remote);
 }
 
 TEST_P(store_contract, remotes_come_in_pages) {
@@ -119,9 +119,9 @@ TEST_P(store_contract, a_remote_that_was_not_committed_is_none) {
     {
         const auto tx = store_->begin_write();
         remotes::put(*tx, new_remote(account));
-        EXPECT_TRUE(accounts::is_elsewhere(*tx, account));
+        EXPECT_TRUE(accounts::is_remote(*tx, account));
     }
-    write([&](write_tx& tx) { EXPECT_FALSE(accounts::is_elsewhere(tx, account)); });
+    write([&](write_tx& tx) { EXPECT_FALSE(accounts::is_remote(tx, account)); });
 }
 
 TEST_P(store_contract, a_slot_in_flight_is_neither_pending_nor_settled) {

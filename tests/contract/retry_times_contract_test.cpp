@@ -27,27 +27,27 @@ retry_record some_times(int n) {
 }
 
 TEST_P(store_contract, retry_times_are_kept_to_the_last_bit) {
-    EXPECT_FALSE(retry_records::find(*store_->begin_read(), account_class::here));
+    EXPECT_FALSE(retry_records::find(*store_->begin_read(), account_class::local));
     const retry_record here = some_times(500), elsewhere = some_times(3);
     write([&](write_tx& tx) {
-        retry_records::put(tx, account_class::here, here);
-        retry_records::put(tx, account_class::elsewhere, elsewhere);
-        EXPECT_EQ(retry_records::find(tx, account_class::here), here);
+        retry_records::put(tx, account_class::local, here);
+        retry_records::put(tx, account_class::remote, elsewhere);
+        EXPECT_EQ(retry_records::find(tx, account_class::local), here);
     });
     if (GetParam().durable) reopen();
     const auto kept = [&](account_class c) {
         return retry_records::find(*store_->begin_read(), c);
     };
-    EXPECT_EQ(kept(account_class::here), here);
-    EXPECT_EQ(kept(account_class::elsewhere), elsewhere);
+    EXPECT_EQ(kept(account_class::local), here);
+    EXPECT_EQ(kept(account_class::remote), elsewhere);
 
     const retry_record later = some_times(501);
-    write([&](write_tx& tx) { retry_records::put(tx, account_class::here, later); });
+    write([&](write_tx& tx) { retry_records::put(tx, account_class::local, later); });
     if (GetParam().durable) reopen();
-    EXPECT_EQ(kept(account_class::here), later);
-    EXPECT_EQ(kept(account_class::elsewhere), elsewhere);
-    retry_records::put(*store_->begin_write(), account_class::here, here);  // not committed
-    EXPECT_EQ(kept(account_class::here), later);
+    EXPECT_EQ(kept(account_class::local), later);
+    EXPECT_EQ(kept(account_class::remote), elsewhere);
+    retry_records::put(*store_->begin_write(), account_class::local, here);  // not committed
+    EXPECT_EQ(kept(account_class::local), later);
 }
 
 }  // namespace

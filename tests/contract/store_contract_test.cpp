@@ -261,7 +261,7 @@ TEST_P(store_contract, an_account_goes_with_all_its_rows) {
     const auto remove = [&](account_id id) {
         write([&](write_tx& tx) {
             account a = *accounts::find(tx, id);
-            a.state = account_state::going;
+            a.state = account_state::removing;
             a.name = "(removed)";
             a.deleted_at = t0;
             accounts::update(tx, a);

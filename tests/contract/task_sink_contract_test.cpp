@@ -3,9 +3,9 @@
 // respond as the reference server does), and a faulty connection whose faults are disabled.
 
 #include "support/at_once.hpp"
-#include "support/house.hpp"
 #include "support/remote_chain.hpp"
 #include "support/spawn.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/net/http.hpp>
 #include <callsign/remote/task_sink.hpp>
@@ -88,29 +88,29 @@ struct http_stand : stand {
     std::unique_ptr<task_sink> open(std::string_view secret, const std::string& path = {}) {
         return sinks_.open(account_id{1}, url_ + path, client_id, key_of(secret));
     }
-    asio::io_context& io() override { return house_.io(); }
+    asio::io_context& io() override { return inner_.io(); }
     task_sink& sink() override { return *sink_; }
 
-    static house_options options() {
-        house_options o;
+    static test_server_options options() {
+        test_server_options o;
         o.service.sync.open_registration = true;
         o.service.sync.turnstile = milliseconds{0};
         return o;
     }
 
-    house house_{options()};
+    test_server inner_{options()};
     net::http_probe probe_;
     net::http_server server_{
-        house_.io().get_executor(),
+        inner_.io().get_executor(),
         {asio::ip::address_v4::loopback(), 0},
         {.body_bytes_max = 64u << 20},
-        [this](net::http_request r) { return house_.service().handle(std::move(r)); },
+        [this](net::http_request r) { return inner_.service().handle(std::move(r)); },
         refuse,
         probe_,
         {}};
-    remote::sinks sinks_{house_.io().get_executor(),
+    remote::sinks sinks_{inner_.io().get_executor(),
                          at_once,
-                         house_.entropy(),
+                         inner_.entropy(),
                          {.timeout = std::chrono::seconds{10}}};
     std::string url_;
     std::unique_ptr<task_sink> sink_;

@@ -211,7 +211,7 @@ class Runner:
         self.write({})
         self.configure()
         # Tests that read the sources must not find switches in them.
-        reading = [f for f in faults if any(test.program == "arrows_tests" for test in f.tests)]
+        reading = [f for f in faults if any(test.program == "dependencies_tests" for test in f.tests)]
         together, alone = self.build_switched([fault for fault in faults if fault not in reading])
         self.expect_passing(together)
         fates: list[Fate] = []

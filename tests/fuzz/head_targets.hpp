@@ -5,7 +5,7 @@
 #include "api/front/head.hpp"
 #include "api/sync/sync_call.hpp"
 #include "net/request_reader.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/base/hex.hpp>
@@ -71,10 +71,10 @@ class fuzzed_server {
   public:
     static constexpr const char* client = "9d2b6c9e-2f47-4a55-9b4f-6f0f5f2c7a11";
 
-    fuzzed_server() : house_({.service = {.sync = options()}}) {
-        account_token_ = house_.make_account("syn", "SYN").token;
-        operator_token_ = house_.operator_token();
-        const auto made = house_.call(make_request(
+    fuzzed_server() : server_({.service = {.sync = options()}}) {
+        account_token_ = server_.make_account("syn", "SYN").token;
+        operator_token_ = server_.operator_token();
+        const auto made = server_.call(make_request(
             boost::beast::http::verb::post,
             "/v1/client/add-version/00000000-0000-0000-0000-000000000000", "sealed",
             {{"X-Client-Id", client}, {"Content-Type", std::string(api::segment_type)}}));
@@ -90,10 +90,10 @@ class fuzzed_server {
 
     const std::string& account_token() const { return account_token_; }
     const std::string& operator_token() const { return operator_token_; }
-    house& rooms() { return house_; }
+    test_server& rooms() { return server_; }
 
   private:
-    house house_;
+    test_server server_;
     std::string account_token_;
     std::string operator_token_;
 };

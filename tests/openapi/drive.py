@@ -18,7 +18,7 @@ import yaml
 
 sys.dont_write_bytecode = True  # creates no files beside the sources
 
-import elsewhere
+import remote
 import scenarios
 import sweeps
 from client import Checker
@@ -59,7 +59,7 @@ def drive(checker, given, folder):
                       scenarios.managed_sync, scenarios.opaque_sync, scenarios.keys, scenarios.histories,
                       scenarios.imports, scenarios.reaper):
             story(w)
-        elsewhere.remotes(w, scenarios.World(checker, servers[2]))
+        remote.remotes(w, scenarios.World(checker, servers[2]))
         scenarios.webhooks(w, Receiver())
         backup = scenarios.backups(w, folder)
         scenarios.audit(w)

@@ -404,7 +404,7 @@ def histories(w):
     w.ask(f"POST {snapshots}/x?takenAt=x", "validation-failed", w.operator, b"")
 
     w.ask(f"GET {manage}", 200, w.operator)
-    w.ask(f"DELETE {manage}", "not-under-way", w.operator)
+    w.ask(f"DELETE {manage}", "no-conversion", w.operator)
     w.ask(f"POST {manage}", "wrong-secret", w.operator, {"encryptionSecret": "open barley"})
     cancel_conversion(w, manage, secret)
     w.ask(f"POST {manage}", 200, w.operator, {"encryptionSecret": secret})

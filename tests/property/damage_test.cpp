@@ -7,14 +7,14 @@
 // queries are compared with the responses of the intact store. A second round recomputes the page
 // checksums, as if the bytes had been written regularly; there the process must not end.
 
-#include "store/sqlite/log/page_sums.hpp"
+#include "store/sqlite/log/page_checksums.hpp"
 #include "support/check.hpp"
 #include "support/counted_ids.hpp"
-#include "support/house.hpp"
 #include "support/setting.hpp"
 #include "support/sync_client.hpp"
 #include "support/tasks_of.hpp"
 #include "support/temp_dir.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
@@ -267,7 +267,7 @@ void write_on(const std::filesystem::path& dir) {
     } catch (const std::runtime_error&) {
         return;
     }
-    house h({.disk = disk.get()});
+    test_server h({.disk = disk.get()});
     const auto accounts = h.run(h.engine().ask(list_accounts{}));
     if (!accounts) return;
     for (const account& a : accounts->rows) {

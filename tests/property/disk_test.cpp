@@ -40,7 +40,7 @@ class server {
   public:
     explicit server(unsafe_disk& disk) : disk_(disk) { std::filesystem::create_directories(at_); }
     ~server() {
-        house_.reset();
+        server_.reset();
         store_.reset();
         disk_.forget(at_);
     }
@@ -52,7 +52,7 @@ class server {
     void prepare() {
         start();
         for (const char* name : {"one", "two"}) {
-            tokens_.push_back(house_->make_account(name, "SYN").token);
+            tokens_.push_back(server_->make_account(name, "SYN").token);
         }
     }
 
@@ -75,13 +75,13 @@ class server {
     // ended.
     std::string after() {
         disk_.heal();
-        if (disk_.is_off() || !house_ || house_->fatal() || !house_->engine().writable()) kill();
+        if (disk_.is_off() || !server_ || server_->fatal() || !server_->engine().writable()) kill();
         std::string wrong = audit_all("at once: ");
         kill();
         wrong += audit_all("after a kill: ");
         restart();
         wrong += audit_all("after a restart: ");
-        house_.reset();
+        server_.reset();
         store_.reset();
         const auto report = report_on(at_);
         for (const auto& f : report.faults) wrong += "check: " + f.text + "\n";
@@ -128,17 +128,17 @@ class server {
                 if (attempt == 100) throw;
             }
         }
-        house_options options{.disk = store_.get(), .clock = &clock_, .entropy = &entropy_};
+        test_server_options options{.disk = store_.get(), .clock = &clock_, .entropy = &entropy_};
         options.reaper.window = std::chrono::minutes{10};
         options.reaper.retention = std::chrono::hours{99};
         options.service.sync.open_registration = true;
         options.service.sync.turnstile = milliseconds{0};
-        house_.emplace(std::move(options));
+        server_.emplace(std::move(options));
     }
     // A regular stop, which checkpoints everything.
     void restart() {
         if (disk_.is_off()) return kill();
-        house_.reset();
+        server_.reset();
         store_.reset();
         start();
     }
@@ -154,7 +154,7 @@ class server {
             }
             // Calls for the killed process's files are neither counted nor fail.
             disk_.ignore_calls(true);
-            house_.reset();
+            server_.reset();
             store_.reset();
             disk_.ignore_calls(false);
             disk_.forget(at_);
@@ -168,7 +168,7 @@ class server {
         const auto next = next_life();
         disk_.strike(at_, next, entropy_);
         disk_.heal();
-        house_.reset();
+        server_.reset();
         store_.reset();
         at_ = next;
         start();
@@ -183,18 +183,18 @@ class server {
     // outcome is unknown, and may stop writing only after corruption: a full disk or a failed read
     // causes neither.
     void revive() {
-        const bool ended = !house_ || house_->fatal() || !house_->engine().writable();
+        const bool ended = !server_ || server_->fatal() || !server_->engine().writable();
         const auto what = disk_.armed_with();
         const bool is_over = what == disk_fault::disk_is_full || what == disk_fault::read_fails;
         if (ended && is_over) {
-            wrong_ += "ended: " + house_->fatal().value_or("damage") + "\n";
+            wrong_ += "ended: " + server_->fatal().value_or("damage") + "\n";
         }
         if (disk_.is_off() || ended) kill();
     }
 
     net::http_response call(net::http_request request) {
         revive();
-        return house_->call(std::move(request));
+        return server_->call(std::move(request));
     }
 
     net::http_request creation(const std::string& key) const {
@@ -228,16 +228,16 @@ class server {
         std::vector<std::pair<std::string, std::shared_ptr<std::optional<net::http_response>>>> all;
         // Also creates a series, with its first tasks.
         const std::string prefix = "S" + std::to_string(keys_);
-        house_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[0]));
-        house_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[1]));
+        server_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[0]));
+        server_->start(post("/v1/series", R"({"prefix":")" + prefix + R"("})", tokens_[1]));
         for (int i = 0; i < n; ++i) {
             ++keys_;
             const std::string key = std::string(1 + keys_ % 3u, 'k') + std::to_string(keys_);
             sent_.push_back(key);
             if (i < 2) series_of_.emplace(key, prefix);
-            all.emplace_back(key, house_->start(creation(key)));
+            all.emplace_back(key, server_->start(creation(key)));
         }
-        house_->advance(milliseconds{1});
+        server_->advance(milliseconds{1});
         for (const auto& [key, response] : all) {
             if (*response) answered(key, **response);
         }
@@ -280,8 +280,8 @@ class server {
     }
     void sweep() {
         revive();
-        house_->advance(std::chrono::minutes{11});
-        house_->run(house_->reaper().sweep_once());
+        server_->advance(std::chrono::minutes{11});
+        server_->run(server_->reaper().sweep_once());
         call(get("/v1/tasks/SYN-1", tokens_[0]));
     }
 
@@ -325,7 +325,7 @@ class server {
     virtual_clock clock_;
     seeded_entropy entropy_{7};
     std::unique_ptr<store> store_;
-    std::optional<house> house_;
+    std::optional<test_server> server_;
     std::vector<std::string> tokens_;
 
     unsigned keys_ = 0;

@@ -8,8 +8,8 @@
 
 #include "support/check.hpp"
 #include "support/given_ids.hpp"
-#include "support/house.hpp"
 #include "support/temp_dir.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
@@ -30,7 +30,7 @@ class ids_world {
   public:
     explicit ids_world(unsigned seed) : chance_(seed) {
         start();
-        operator_ = house_->operator_token();
+        operator_ = server_->operator_token();
         // The content of a new account in a new store.
         for (const bool opaque : {false, true}) {
             make(opaque, opaque);
@@ -38,7 +38,7 @@ class ids_world {
         }
         watch_ids("at first");
     }
-    ~ids_world() { house_.reset(); }
+    ~ids_world() { server_.reset(); }
     ids_world(const ids_world&) = delete;
     ids_world& operator=(const ids_world&) = delete;
 
@@ -92,7 +92,7 @@ class ids_world {
         case 11: tell(verb::delete_, own, ""); return "account deleted";
         case 12:
         case 13:
-            house_->advance(std::chrono::hours{1});
+            server_->advance(std::chrono::hours{1});
             submit(forget_settled{slot_id{}, 100, milliseconds{0}, std::chrono::hours{24}});
             return "time advanced";
         case 14:
@@ -114,19 +114,19 @@ class ids_world {
 
     void start() {
         store_ = open_sqlite({.data_dir = dir_.path(), .readers = 1, .buffered_entries_max = 4});
-        house_options options;
+        test_server_options options;
         options.disk = store_.get();
         options.clock = &clock_;
         options.entropy = &entropy_;
         options.engine.trust_clock_after = milliseconds{0};
         options.service.master_key = master_;
-        house_.emplace(std::move(options));
+        server_.emplace(std::move(options));
         rows_.emplace(rows_of(dir_.path()));
     }
     void restart() {
         rows_.reset();
-        house_->close();
-        house_.reset();
+        server_->close();
+        server_.reset();
         store_.reset();
         place_.reset();  // the cursor is in memory only
         start();
@@ -138,7 +138,7 @@ class ids_world {
         header_list headers = bearer(token);
         if (!body.empty()) headers.emplace_back("Content-Type", "application/json");
         if (!key.empty()) headers.emplace_back("Idempotency-Key", '"' + key + '"');
-        auto answer = house_->call(make_request(method, target, std::move(body), headers));
+        auto answer = server_->call(make_request(method, target, std::move(body), headers));
         if (answer.status >= 500) faults_.push_back(target + ": " + answer.body);
         return answer;
     }
@@ -147,7 +147,7 @@ class ids_world {
     }
     template <class Command>
     typename Command::answer submit(Command c) {
-        auto done = house_->run(house_->engine().submit(std::move(c)));
+        auto done = server_->run(server_->engine().submit(std::move(c)));
         return done.value();
     }
 
@@ -165,9 +165,9 @@ class ids_world {
     }
     void deliver(int who) {
         const auto owner =
-            house_->look([&](read_tx& tx) { return accounts::find(tx, name_of(who)); });
+            server_->look([&](read_tx& tx) { return accounts::find(tx, name_of(who)); });
         if (!owner) return;
-        const auto all = house_->look([&](read_tx& tx) { return webhooks::of(tx, owner->id); });
+        const auto all = server_->look([&](read_tx& tx) { return webhooks::of(tx, owner->id); });
         for (const webhook& w : all) {
             submit(settle_delivery{
                 .account = owner->id,
@@ -224,7 +224,7 @@ class ids_world {
     }
 
     void watch_ids(const std::string& when) {
-        if (const auto why = house_->fatal()) faults_.push_back(when + ": " + *why);
+        if (const auto why = server_->fatal()) faults_.push_back(when + ": " + *why);
         for (const auto& [table, ids] : ids_in(*rows_)) {
             auto& known = known_[table];
             const std::int64_t before = highest_[table];
@@ -247,7 +247,7 @@ class ids_world {
     std::shared_ptr<const seal::key_ring> master_ = std::make_shared<const seal::key_ring>(
         seal::key(std::array<std::uint8_t, seal::key_bytes>{0x4B}));
     std::unique_ptr<store> store_;
-    std::optional<house> house_;
+    std::optional<test_server> server_;
     std::optional<SQLite::Database> rows_;
     std::string operator_;
     std::array<std::string, 3> tokens_;

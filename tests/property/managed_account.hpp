@@ -95,7 +95,7 @@ class managed_account {
         store_ = std::move(backup);
         now_ += milliseconds{1};
         const auto tx = store_->begin_write();
-        rules::apply(*tx, begin_restored{ids_.next(now_)}, rules::moment{now_, ids_});
+        rules::apply(*tx, mark_restored{ids_.next(now_)}, rules::moment{now_, ids_});
         tx->commit();
     }
     void pass(milliseconds time) { now_ += time; }

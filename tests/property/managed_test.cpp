@@ -264,9 +264,10 @@ class player {
             }
         } else {
             if (after != before) wrong("a rejected edit was applied");
-            const bool is_refusal = before.contains(id)
-                                        ? std::holds_alternative<edit_task::changed_since>(*answer)
-                                        : std::holds_alternative<ref_fault>(*answer);
+            const bool is_refusal =
+                before.contains(id)
+                    ? std::holds_alternative<edit_task::precondition_failed>(*answer)
+                    : std::holds_alternative<ref_fault>(*answer);
             if (!is_refusal || (before.contains(id) && is_expected))
                 wrong("a valid edit was rejected");
         }

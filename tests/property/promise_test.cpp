@@ -13,8 +13,8 @@
 #include "property/disks.hpp"
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
-#include "support/house.hpp"
 #include "support/ledger.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/slots.hpp>
@@ -99,11 +99,12 @@ class world {
     explicit world(std::unique_ptr<disk> disk) : disk_(std::move(disk)) {
         start();
         for (const char* name : {"one", "two"}) {
-            tokens_.push_back(house_->make_account(name, "SYN").token);
-            house_->call(post("/v1/series", R"({"prefix":"OPS","project":"ops"})", tokens_.back()));
+            tokens_.push_back(server_->make_account(name, "SYN").token);
+            server_->call(
+                post("/v1/series", R"({"prefix":"OPS","project":"ops"})", tokens_.back()));
         }
     }
-    ~world() { house_.reset(); }
+    ~world() { server_.reset(); }
     world(const world&) = delete;
     world& operator=(const world&) = delete;
 
@@ -114,8 +115,8 @@ class world {
             restart();
         }
         // After an unknown outcome nothing may be written.
-        RC_ASSERT(house_->fatal().has_value() == faulty_->left_unknown());
-        if (house_->fatal()) restart();
+        RC_ASSERT(server_->fatal().has_value() == faulty_->left_unknown());
+        if (server_->fatal()) restart();
         watch_slots();
     }
 
@@ -198,7 +199,7 @@ class world {
         first_payload_.emplace(name, body);
         flights_.push_back(
             {ledger_.sent(name, body, latest()),
-             house_->start(post("/v1/tasks", body, tokens_[static_cast<std::size_t>(who)], key))});
+             server_->start(post("/v1/tasks", body, tokens_[static_cast<std::size_t>(who)], key))});
     }
 
     void collect() {
@@ -212,7 +213,7 @@ class world {
 
     void request(int who, const std::string& key, const std::string& body) {
         send(who, key, body);
-        house_->settle();
+        server_->settle();
         collect();
     }
 
@@ -223,15 +224,15 @@ class world {
             // Some of them name one UUID under several keys.
             send((a.who + i) % 2, again ? known_key(i) : new_key(),
                  a.which == 7 ? payload_with_uuid(a.how) : payload(a.which + i % 2));
-            if ((a.how >> (i + 1)) & 1) house_->step();
+            if ((a.how >> (i + 1)) & 1) server_->step();
         }
-        house_->settle();
+        server_->settle();
         collect();
     }
 
     void sweep() {
         const bool idle = flights_.empty();
-        const auto done = house_->run(house_->reaper().sweep_once());
+        const auto done = server_->run(server_->reaper().sweep_once());
         collect();
         if (!done || !idle) return;
         // I7: no old idle slot remains, however often earlier sweeps were interrupted.
@@ -252,7 +253,7 @@ class world {
         if (!old) return;
         const int who = accounts::find(*faulty_->begin_read(), old->account)->name == "one" ? 0 : 1;
         // With its token cached, the retry is queued at once; the sweep is queued next.
-        house_->call(get("/v1/account", tokens_[static_cast<std::size_t>(who)]));
+        server_->call(get("/v1/account", tokens_[static_cast<std::size_t>(who)]));
         send(who, old->key, first_payload_.at(std::to_string(who) + "/" + old->key));
         const auto retry = flights_.back().response;
         sweep();
@@ -268,14 +269,14 @@ class world {
             std::chrono::seconds{-1}, std::chrono::hours{9}, std::chrono::hours{-8},
             std::chrono::hours{24 * 3650}, std::chrono::hours{-24 * 3650}};
         if (how % 7 == 6) return clock_.step_wall(steps[how / 7 % 5]);
-        house_->advance(spans[how % 6]);
+        server_->advance(spans[how % 6]);
         collect();
     }
 
     void look_up(const action& a) {
         const std::string key = known_key(a.which);
         const auto found =
-            house_->call(get("/v1/slots/" + key, tokens_[static_cast<std::size_t>(a.who)]));
+            server_->call(get("/v1/slots/" + key, tokens_[static_cast<std::size_t>(a.who)]));
         RC_ASSERT(found.status == 200u || found.status == 404u || found.status >= 500u);
     }
 
@@ -284,7 +285,7 @@ class world {
         reaper_options fresh = window_of_ten_minutes;
         fresh.batch = 1 + a.which;
         fresh.interval = std::chrono::seconds{1 + a.how};
-        house_->reaper().reload(fresh);
+        server_->reaper().reload(fresh);
         options_ = fresh;
         if (a.how % 2) throw killed{};
     }
@@ -292,7 +293,7 @@ class world {
     // Kills the server, idle or with requests at any stage.
     void kill(const action& a) {
         for (int i = 0; i < a.which % 4; ++i) send(a.who, new_key(), payload(a.which));
-        for (int i = 0; i < a.how; ++i) house_->step();
+        for (int i = 0; i < a.how; ++i) server_->step();
         throw killed{};
     }
 
@@ -305,18 +306,19 @@ class world {
         started_ = clock_.elapsed();
         faulty_ = std::make_unique<faulty_store>(disk_->open());
         // The wall clock may be wrong by years for any time.
-        house_.emplace(house_options{.engine = {.trust_clock_after = std::chrono::years{100}},
-                                     .reaper = options_,
-                                     .disk = faulty_.get(),
-                                     .clock = &clock_,
-                                     .entropy = &entropy_});
+        server_.emplace(
+            test_server_options{.engine = {.trust_clock_after = std::chrono::years{100}},
+                                .reaper = options_,
+                                .disk = faulty_.get(),
+                                .clock = &clock_,
+                                .entropy = &entropy_});
     }
 
     void restart() {
         collect();
         flights_.clear();
         disk_->kill();
-        house_.reset();
+        server_.reset();
         start();
     }
 
@@ -328,7 +330,7 @@ class world {
     seeded_entropy entropy_{1};
     reaper_options options_ = window_of_ten_minutes;
     std::unique_ptr<faulty_store> faulty_;
-    std::optional<house> house_;
+    std::optional<test_server> server_;
     std::vector<std::string> tokens_;
     ledger ledger_{*window_of_ten_minutes.window, window_of_ten_minutes.retention};
     std::vector<flight> flights_;

@@ -65,7 +65,7 @@ class returning_link final : public model_server {
 
     void add_snapshot(const uuid& version, const task_map& tasks) override {
         merge(version, tasks);
-        tell_again again{client_, version, {}, account_.id()};
+        recreate_tasks again{client_, version, {}, account_.id()};
         const task_map here =
             collect(*account_.data().begin_read(), account_.id(), std::size_t{1} << 20).tasks();
         for (const auto& [id, all] : here) {

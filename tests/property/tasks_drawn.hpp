@@ -1,7 +1,7 @@
 #pragma once
 // Generated creations and edits of tasks_test.cpp, with their expected results.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 #include "tasks_model.hpp"
 
 #include <algorithm>

@@ -6,10 +6,10 @@
 #include "property/tasks_drawn.hpp"
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
-#include "support/house.hpp"
 #include "support/ledger.hpp"
 #include "support/model_follower.hpp"
 #include "support/task_json.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
 
@@ -23,16 +23,16 @@ class tasks_world {
     explicit tasks_world(std::unique_ptr<disk> disk) : disk_(std::move(disk)) {
         start();
         for (const char* name : {"one", "two"}) {
-            const auto made = house_->make_account(name, "SYN");
-            house_->call(post("/v1/series", R"({"prefix":"OPS","project":"ops"})", made.token));
-            house_->call(post("/v1/series",
-                              R"({"prefix":"DAY","reset":"daily","timeZone":"Asia/Tokyo"})",
-                              made.token));
+            const auto made = server_->make_account(name, "SYN");
+            server_->call(post("/v1/series", R"({"prefix":"OPS","project":"ops"})", made.token));
+            server_->call(post("/v1/series",
+                               R"({"prefix":"DAY","reset":"daily","timeZone":"Asia/Tokyo"})",
+                               made.token));
             accounts_.push_back({made.id, made.token, account_model(made.id), {}});
             for (int n = 0; n < 4; ++n) join(accounts_.back(), n);
         }
     }
-    ~tasks_world() { house_.reset(); }
+    ~tasks_world() { server_.reset(); }
     tasks_world(const tasks_world&) = delete;
     tasks_world& operator=(const tasks_world&) = delete;
 
@@ -51,7 +51,7 @@ class tasks_world {
         } catch (const killed&) {
             restart();
         }
-        if (house_->fatal()) restart();
+        if (server_->fatal()) restart();
         read_on();
     }
 
@@ -194,8 +194,8 @@ class tasks_world {
 
     void create(one_account& a, const std::string& key, const std::string& payload) {
         const auto r = ledger_.sent(name_of(a, key), payload, latest());
-        const auto response = house_->start(post("/v1/tasks", payload, a.token, key));
-        house_->settle();
+        const auto response = server_->start(post("/v1/tasks", payload, a.token, key));
+        server_->settle();
         RC_ASSERT(response->has_value());
         answered(a, r, **response, header(**response, "Idempotent-Replayed") == "true");
     }
@@ -234,9 +234,9 @@ class tasks_world {
                 requests.emplace_back();
             }
         }
-        const auto response = house_->start(post(
+        const auto response = server_->start(post(
             "/v1/tasks:batchCreate", boost::json::serialize(json_object{{"items", all}}), a.token));
-        house_->settle();
+        server_->settle();
         RC_ASSERT(response->has_value());
         RC_ASSERT((*response)->status == 200u || (*response)->status >= 500u);
         if ((*response)->status != 200) return;
@@ -272,7 +272,7 @@ class tasks_world {
             restart();
         }
         faulty_->disarm();
-        house_->advance(std::chrono::seconds{how % 5});
+        server_->advance(std::chrono::seconds{how % 5});
         create(a, c.key, c.payload);
     }
 
@@ -287,8 +287,8 @@ class tasks_world {
         if (!e.body.empty()) headers.emplace_back("Content-Type", "application/json");
         if (!e.if_match.empty()) headers.emplace_back("If-Match", e.if_match);
         const auto response =
-            house_->start(make_request(e.method, "/v1/tasks/" + e.ref + e.path, e.body, headers));
-        house_->settle();
+            server_->start(make_request(e.method, "/v1/tasks/" + e.ref + e.path, e.body, headers));
+        server_->settle();
         RC_ASSERT(response->has_value());
         const auto& answer = **response;
         if (answer.status >= 500) return;
@@ -333,9 +333,9 @@ class tasks_world {
         for (auto& w : std::exchange(wanted_, {})) a.model.want(std::move(w));
         if (items.empty()) return;
         const auto response =
-            house_->start(post("/v1/tasks:batchUpdate",
-                               boost::json::serialize(json_object{{"items", items}}), a.token));
-        house_->settle();
+            server_->start(post("/v1/tasks:batchUpdate",
+                                boost::json::serialize(json_object{{"items", items}}), a.token));
+        server_->settle();
         RC_ASSERT(response->has_value());
         if ((*response)->status != 200) return;
         versions_read(a);
@@ -380,10 +380,10 @@ class tasks_world {
         }
         header_list headers = bearer(a.token);
         headers.emplace_back("Content-Type", "application/json");
-        const auto response = house_->start(make_request(verb::patch, "/v1/series/" + named,
-                                                         boost::json::serialize(body), headers));
+        const auto response = server_->start(make_request(verb::patch, "/v1/series/" + named,
+                                                          boost::json::serialize(body), headers));
         faulty_->disarm();  // versions do not show whether a change of a series was committed
-        house_->settle();
+        server_->settle();
         RC_ASSERT(response->has_value());
         if ((*response)->status != (is_taken ? 409u : 200u)) {
             wrong("a series: " + std::to_string((*response)->status) + " " + (*response)->body);
@@ -437,10 +437,10 @@ class tasks_world {
 
     // Returns false at the current end of the feed.
     bool read(one_account& a, follower& f, int limit) {
-        const auto response = house_->start(
+        const auto response = server_->start(
             get("/v1/changes?after=" + f.cursor + "&limit=" + std::to_string(limit) + f.query,
                 a.token));
-        house_->settle();
+        server_->settle();
         RC_ASSERT(response->has_value());
         versions_read(a);
         const auto& answer = **response;
@@ -488,7 +488,7 @@ class tasks_world {
             refs.push_back(a.model.key_of(t, prefix));
         }
         for (const std::string& ref : refs) {
-            const auto response = house_->call(get("/v1/tasks/" + ref, a.token));
+            const auto response = server_->call(get("/v1/tasks/" + ref, a.token));
             if (response.status != (t.purged ? 410u : 200u)) {
                 wrong(ref + " is answered " + std::to_string(response.status));
             } else if (!t.purged) {
@@ -498,7 +498,7 @@ class tasks_world {
     }
 
     void look_at_lists(one_account& a) {
-        const auto response = house_->call(
+        const auto response = server_->call(
             get("/v1/tasks?pageSize=500&status=pending&status=completed&status=deleted", a.token));
         const auto body = boost::json::parse(response.body).as_object();
         std::set<uuid> listed, expected;
@@ -520,7 +520,7 @@ class tasks_world {
     // ---- time and faults ----
 
     void sweep() {
-        const auto done = house_->run(house_->reaper().sweep_once());
+        const auto done = server_->run(server_->reaper().sweep_once());
         for (one_account& a : accounts_) {
             a.model.read_on(*disk_->begin_durable_read(), clock_.elapsed());
             const std::int64_t from = accounts::history_from(*disk_->begin_durable_read(), a.id);
@@ -543,7 +543,7 @@ class tasks_world {
             std::chrono::seconds{-1}, std::chrono::hours{9}, std::chrono::hours{-30},
             std::chrono::hours{24 * 40}, std::chrono::hours{-24 * 40}};
         if (how % 4 == 3) return clock_.step_wall(steps[how / 4 % 5]);
-        house_->advance(spans[how % 6]);
+        server_->advance(spans[how % 6]);
     }
 
     // Kills the server with requests at any stage.
@@ -551,9 +551,9 @@ class tasks_world {
         for (int n = 0; n < d.which % 4; ++n) {
             const auto c = draw(a, d.which + n, n);
             ledger_.sent(name_of(a, c.key), c.payload, latest());
-            house_->start(post("/v1/tasks", c.payload, a.token, c.key));
+            server_->start(post("/v1/tasks", c.payload, a.token, c.key));
         }
-        for (int n = 0; n < d.how % 64; ++n) house_->step();
+        for (int n = 0; n < d.how % 64; ++n) server_->step();
         throw killed{};
     }
 
@@ -568,16 +568,17 @@ class tasks_world {
     void start() {
         started_ = clock_.elapsed();
         faulty_ = std::make_unique<faulty_store>(disk_->open());
-        house_.emplace(house_options{.engine = {.trust_clock_after = std::chrono::years{100}},
-                                     .reaper = reaping,
-                                     .disk = faulty_.get(),
-                                     .clock = &clock_,
-                                     .entropy = &entropy_});
+        server_.emplace(
+            test_server_options{.engine = {.trust_clock_after = std::chrono::years{100}},
+                                .reaper = reaping,
+                                .disk = faulty_.get(),
+                                .clock = &clock_,
+                                .entropy = &entropy_});
     }
 
     void restart() {
         disk_->kill();
-        house_.reset();
+        server_.reset();
         start();
     }
 
@@ -586,7 +587,7 @@ class tasks_world {
     milliseconds started_{0};  // this run of the server
     seeded_entropy entropy_{1};
     std::unique_ptr<faulty_store> faulty_;
-    std::optional<house> house_;
+    std::optional<test_server> server_;
     std::vector<one_account> accounts_;
     ledger ledger_{*reaping.window, reaping.retention};
     std::map<std::string, std::string> payloads_;  // by account/key

@@ -226,7 +226,7 @@ class transforming_server final : public model_server {
             return found == there.end() ? chain_.tasks().contains(id) : found->second;
         });
         without_effect_ += static_cast<int>(sent - all.size());
-        all = rules::without_passing(std::move(all), there);
+        all = rules::drop_transient(std::move(all), there);
         if (parent == chain_.tip()) return accepted{chain_.append(std::move(all))};
         ++late_;
         rules::transformed_lists lists = rules::transform_lists(std::move(since), std::move(all));

@@ -10,7 +10,7 @@
 #include "disks.hpp"
 #include "support/answer_json.hpp"
 #include "support/audit.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/seal/key_ring.hpp>
 #include <callsign/wire/message.hpp>
@@ -228,7 +228,7 @@ constexpr std::uint8_t master_bytes[32] = {7};
 // A separate server, and the objects that requests name.
 struct values_world {
     values_world() {
-        house_options options;
+        test_server_options options;
         options.disk = &disk.open();
         options.clock = &clock;
         options.service.master_key =
@@ -240,7 +240,7 @@ struct values_world {
 
     sqlite_disk disk;
     virtual_clock clock;
-    std::optional<house> h;
+    std::optional<test_server> h;
     std::string root, other;
     std::string account, token, task, webhook;
     int accounts = 0, keys = 0, names = 0;

@@ -3,8 +3,8 @@
 // Responses are lost, connections end, the server dies, history expires; each follower resumes from
 // its cursor.
 
-#include "support/house.hpp"
 #include "support/task_json.hpp"
+#include "support/test_server.hpp"
 
 #include <memory>
 #include <set>
@@ -61,7 +61,8 @@ class sim_follower {
     account_id account() const { return account_; }
     const model_follower& model() const { return model_; }
 
-    void step(house& h, seeded_entropy& chance, const told_changes& told, std::int64_t forgotten) {
+    void step(test_server& h, seeded_entropy& chance, const told_changes& told,
+              std::int64_t forgotten) {
         if (kind_ == kind::streams) {
             step_stream(h, chance, told, forgotten);
         } else {
@@ -81,7 +82,7 @@ class sim_follower {
     }
 
     // Without further faults, reads the remaining changes.
-    void finish(house& h, const told_changes& told, std::int64_t forgotten) {
+    void finish(test_server& h, const told_changes& told, std::int64_t forgotten) {
         for (;;) {
             const feed_place before = model_.place();
             hear_answer(h.call(question(100, "0s")), told, forgotten);
@@ -109,7 +110,7 @@ class sim_follower {
 
     // ---- polls ----
 
-    void step_poll(house& h, seeded_entropy& chance, const told_changes& told,
+    void step_poll(test_server& h, seeded_entropy& chance, const told_changes& told,
                    std::int64_t forgotten) {
         if (!poll_) {
             poll_ = h.start(question(1 + chance.below(4), chance.once_in(4) ? "0s" : "20s"));
@@ -146,7 +147,7 @@ class sim_follower {
 
     // ---- the stream ----
 
-    void step_stream(house& h, seeded_entropy& chance, const told_changes& told,
+    void step_stream(test_server& h, seeded_entropy& chance, const told_changes& told,
                      std::int64_t forgotten) {
         if (!stream_) {
             stream_ = std::make_shared<heard_stream>();
@@ -168,7 +169,7 @@ class sim_follower {
         }
     }
 
-    static boost::asio::awaitable<void> stream(house& h, net::http_request request,
+    static boost::asio::awaitable<void> stream(test_server& h, net::http_request request,
                                                std::shared_ptr<heard_stream> to,
                                                std::shared_ptr<net::http_response> refusal) {
         auto response = co_await h.service().handle(std::move(request));

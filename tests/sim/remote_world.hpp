@@ -14,9 +14,9 @@
 
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
-#include "support/house.hpp"
 #include "support/ledger.hpp"
 #include "support/remote_chain.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/effects.hpp>
 #include <callsign/rules/rows/remotes.hpp>
@@ -55,7 +55,7 @@ class remote_world {
         }
         start();
         make_account();
-        if (moves_) move_there();
+        if (moves_) move_to_remote();
         wire_.faults_in_hundred = static_cast<int>(chance_.below(4)) * 12;
         wire_.meanwhile = [this] {
             if (contends_ && chance_.once_in(4)) work_elsewhere();
@@ -84,13 +84,13 @@ class remote_world {
         } catch (const killed&) {
             restart();
         }
-        if (house_->fatal()) restart();
+        if (server_->fatal()) restart();
     }
 
     void run() {
         for (int steps = 0; !finished(); ++steps) {
             if (steps > 30'000) {
-                const auto status = house_->outbox().status(account_);
+                const auto status = server_->outbox().status(account_);
                 wrong_.insert("no end: " + status->last_error + " " +
                               std::string(to_string(status->halted)));
                 return;
@@ -100,7 +100,7 @@ class remote_world {
             } catch (const killed&) {
                 restart();
             }
-            if (house_->fatal()) restart();
+            if (server_->fatal()) restart();
         }
         if (is_quiet_) give_up();
     }
@@ -177,7 +177,7 @@ class remote_world {
 
     void start() {
         faulty_ = std::make_unique<faulty_store>(*disk_);
-        house_options options;
+        test_server_options options;
         options.disk = faulty_.get();
         options.clock = &clock_;
         options.entropy = &chance_;
@@ -198,14 +198,14 @@ class remote_world {
         options.sinks = [this](const remote_chain&) -> std::unique_ptr<task_sink> {
             return std::make_unique<faulty_sink>(chain_, wire_);
         };
-        house_ = std::make_unique<house>(std::move(options));
+        server_ = std::make_unique<test_server>(std::move(options));
     }
 
     void restart() {
         for (client& c : clients_) {
             if (c.out) c.out->answer_lost = true;
         }
-        house_.reset();
+        server_.reset();
         chance_.once_in(2) ? disk_->lose_unsynced() : disk_->sync();
         start();
     }
@@ -213,27 +213,27 @@ class remote_world {
     void make_account() {
         token_ = api::make_token(chance_);
         create_account command{"team", "SYN", "default", sha256(token_)};
-        if (!moves_) command.elsewhere = create_account::home{place, uuid{}, "key"};
-        const auto made = house_->run(house_->engine().submit(std::move(command)));
+        if (!moves_) command.remote = create_account::remote_endpoint{place, uuid{}, "key"};
+        const auto made = server_->run(server_->engine().submit(std::move(command)));
         account_ = std::get<account>(*made).id;
     }
 
     // Converts a local account that has tasks, one of them purged, to a remote one; some of the
     // tasks reach the remote server only once clients continue.
-    void move_there() {
+    void move_to_remote() {
         for (auto n = 1 + chance_.below(12); n > 0; --n) {
-            house_->call(
+            server_->call(
                 post("/v1/tasks", R"({"description":"here"})", token_, "here" + std::to_string(n)));
         }
-        const auto first = house_->look([&](read_tx& tx) {
+        const auto first = server_->look([&](read_tx& tx) {
             return slots::some(tx, slot_id{}, 1, slot_state::committed, {}).front();
         });
         gone_before_ = first.uuid;
-        house_->call(make_request(boost::beast::http::verb::delete_,
-                                  "/v1/tasks/" + to_string(first.uuid) + "?purge=true", "",
-                                  bearer(token_)));
-        house_->start_command(callsign::move_there{account_, place, uuid{}, "key"});
-        house_->settle();
+        server_->call(make_request(boost::beast::http::verb::delete_,
+                                   "/v1/tasks/" + to_string(first.uuid) + "?purge=true", "",
+                                   bearer(token_)));
+        server_->start_command(callsign::move_to_remote{account_, place, uuid{}, "key"});
+        server_->settle();
     }
 
     // ---- workload ----
@@ -246,7 +246,7 @@ class remote_world {
             c.out ? look(c) : go_on(c);
             break;
         }
-        case action::time_passes: house_->advance(milliseconds{chance_.below(1500)}); break;
+        case action::time_passes: server_->advance(milliseconds{chance_.below(1500)}); break;
         case action::kill: seen_.kills++; throw killed{};
         case action::break_disk: arm(); break;
         case action::cut_wire: wire_.is_down = chance_.once_in(2); break;
@@ -264,7 +264,7 @@ class remote_world {
         case action::others_forget:
             if (forgets_ && chance_.once_in(4)) forget_elsewhere();
             break;
-        case action::all_settles: house_->settle(); break;
+        case action::all_settles: server_->settle(); break;
         }
     }
 
@@ -277,18 +277,18 @@ class remote_world {
         if (drawn < std::size(drawn_rarely)) act(drawn_rarely[drawn]);
         act(action::client_works);
         if (chance_.once_in(3)) {
-            house_->settle();
+            server_->settle();
         } else {
-            for (auto n = chance_.below(8); n > 0; --n) house_->step();
+            for (auto n = chance_.below(8); n > 0; --n) server_->step();
         }
         if (chance_.once_in(2)) act(action::time_passes);
     }
 
     // Enough wrong reports in a row halt the account; the operator resumes it.
     void go_on_if_halted() {
-        const auto status = house_->outbox().status(account_);
-        if (!status || status->halted != remote_halt::incomplete) return;
-        house_->start_command(edit_remote{.account = account_});
+        const auto status = server_->outbox().status(account_);
+        if (!status || status->halted != remote_halt::history_incomplete) return;
+        server_->start_command(edit_remote{.account = account_});
     }
 
     void arm() {
@@ -325,7 +325,7 @@ class remote_world {
             return;
         }
         const auto deliver = [&] {
-            return house_->start(post("/v1/tasks", payload_of(c), token_, key_of(c)));
+            return server_->start(post("/v1/tasks", payload_of(c), token_, key_of(c)));
         };
         if (chance_.once_in(12)) deliver();
         c.out = flight{request, deliver(), chance_.once_in(8)};
@@ -337,7 +337,7 @@ class remote_world {
         c.wanted = "edited " + std::to_string(seen_.edits) + " of " + key_of(c);
         auto request = make_request(boost::beast::http::verb::patch, "/v1/tasks/" + c.edits,
                                     R"({"description":")" + c.wanted + R"("})", headers);
-        c.out = flight{{}, house_->start(std::move(request)), chance_.once_in(8), true};
+        c.out = flight{{}, server_->start(std::move(request)), chance_.once_in(8), true};
     }
 
     void look(client& c) {
@@ -404,14 +404,14 @@ class remote_world {
         wire_.is_down = wire_.is_full = wire_.is_choosy = wire_.is_deaf = false;
         wire_.faults_in_hundred = 0;
         restart();
-        for (int n = 0; n < 50 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
+        for (int n = 0; n < 50 && !is_settled(); ++n) server_->advance(std::chrono::seconds{5});
         wire_.is_deaf = true;
         const std::string payload = R"({"description":"given up"})";
         ledger_.sent("given-up", payload, now());
-        const auto unread = house_->start(post("/v1/tasks", payload, token_, "given-up"));
-        for (int n = 0; n < 15; ++n) house_->advance(std::chrono::seconds{5});
+        const auto unread = server_->start(post("/v1/tasks", payload, token_, "given-up"));
+        for (int n = 0; n < 15; ++n) server_->advance(std::chrono::seconds{5});
         wire_.is_deaf = false;
-        for (int n = 0; n < 50 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
+        for (int n = 0; n < 50 && !is_settled(); ++n) server_->advance(std::chrono::seconds{5});
     }
 
     // A sync by another replica.
@@ -480,8 +480,8 @@ class remote_world {
         // failed.
         while (wire_.deliver_late(chain_)) ++seen_.late;
         restart();
-        for (int n = 0; n < 200 && !is_settled(); ++n) house_->advance(std::chrono::seconds{5});
-        house_->advance(std::chrono::seconds{10});
+        for (int n = 0; n < 200 && !is_settled(); ++n) server_->advance(std::chrono::seconds{5});
+        server_->advance(std::chrono::seconds{10});
     }
 
     bool is_settled() {
@@ -497,7 +497,7 @@ class remote_world {
     template <class Say>
     void compare_tasks(const Say& say) {
         if (!is_settled()) {
-            const auto status = house_->outbox().status(account_);
+            const auto status = server_->outbox().status(account_);
             const auto tx = disk_->begin_read();
             const auto waiting = effects::tally(*tx, account_);
             return say("no rest: " + status->last_error + " " +
@@ -559,7 +559,7 @@ class remote_world {
     std::unique_ptr<faulty_store> faulty_;
     events seen_;
     counting_probe probe_{seen_};
-    std::unique_ptr<house> house_;
+    std::unique_ptr<test_server> server_;
     ledger ledger_;
     bool contends_;
     bool forgets_;

@@ -12,8 +12,8 @@
 #include "sim/followers.hpp"
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
-#include "support/house.hpp"
 #include "support/ledger.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
 
@@ -54,7 +54,7 @@ class world {
           ledger_(options.window, options.retention) {
         start();
         for (const char* name : {"one", "two"}) {
-            const auto made = house_->make_account(name, "SYN");
+            const auto made = server_->make_account(name, "SYN");
             tokens_.push_back(made.token);
             told_.emplace_back(made.id);
             for (const auto how : {sim_follower::kind::polls, sim_follower::kind::polls_for_pending,
@@ -74,7 +74,7 @@ class world {
             } catch (const killed&) {
                 restart();
             }
-            if (house_->fatal()) restart();
+            if (server_->fatal()) restart();
         }
     }
 
@@ -89,7 +89,7 @@ class world {
         for (const auto& [name, payload] : ledger_.acknowledged(now())) {
             const auto key = name.substr(name.find('/') + 1);
             const auto asked = again.sent(name, payload, now());
-            auto response = house_->call(
+            auto response = server_->call(
                 post("/v1/tasks", payload, tokens_[static_cast<std::size_t>(name[0] - '0')], key));
             if (options_.edits) {
                 response.body = boost::json::serialize(boost::json::parse(response.body));
@@ -101,7 +101,7 @@ class world {
         for (auto& wrong : faults_of_edits()) found.push_back(std::move(wrong));
         for (sim_follower& f : followers_) {
             const auto [told, forgotten] = read_on(f);
-            f.finish(*house_, told, forgotten);
+            f.finish(*server_, told, forgotten);
             const auto& faults = f.model().faults();
             found.insert(found.end(), faults.begin(), faults.end());
             seen_.heard += f.model().changes();
@@ -180,16 +180,16 @@ class world {
         if (!followers_.empty() && chance_.once_in(2)) {
             sim_follower& f = followers_[chance_.below(followers_.size())];
             const auto [told, forgotten] = read_on(f);
-            f.step(*house_, chance_, told, forgotten);
+            f.step(*server_, chance_, told, forgotten);
         }
         // The server runs for some steps or until idle, and time passes.
         if (chance_.once_in(3)) {
-            house_->settle();
+            server_->settle();
             find_sleepers();
         } else {
-            for (auto n = chance_.below(6); n > 0; --n) house_->step();
+            for (auto n = chance_.below(6); n > 0; --n) server_->step();
         }
-        if (chance_.once_in(2)) house_->advance(milliseconds{chance_.below(1500)});
+        if (chance_.once_in(2)) server_->advance(milliseconds{chance_.below(1500)});
     }
 
     // The state of the account's chain, and where its history begins.
@@ -202,7 +202,7 @@ class world {
 
     // An idle server must not have waiting followers with changes to read.
     void find_sleepers() {
-        if (house_->fatal()) return;
+        if (server_->fatal()) return;
         const auto tx = disk_->begin_read();
         for (const sim_follower& f : followers_) {
             if (f.sleeps_on(accounts::head_of(*tx, f.account()).seq))
@@ -243,8 +243,8 @@ class world {
         const bool is_batch = options_.edits && chance_.once_in(6);
         auto deliver = [&] {
             const auto& token = tokens_[static_cast<std::size_t>(c.account)];
-            return house_->start(is_batch ? post("/v1/tasks:batchCreate", batch_of(c), token)
-                                          : post("/v1/tasks", payload_of(c), token, key_of(c)));
+            return server_->start(is_batch ? post("/v1/tasks:batchCreate", batch_of(c), token)
+                                           : post("/v1/tasks", payload_of(c), token, key_of(c)));
         };
         // Sometimes the request arrives twice; the client receives one of the responses.
         if (chance_.once_in(12)) deliver();
@@ -307,7 +307,7 @@ class world {
             request = make_request(verb::delete_, path + "?purge=true", {}, headers);
             break;
         }
-        c.out = flight{{}, house_->start(std::move(request)), chance_.once_in(8), true};
+        c.out = flight{{}, server_->start(std::move(request)), chance_.once_in(8), true};
     }
 
     void look_at_edit(client& c, const net::http_response& response) {
@@ -342,7 +342,7 @@ class world {
         for (const auto& [name, t] : tasks_) {
             const std::string path = "/v1/tasks/" + t.key;
             const auto response =
-                house_->call(get(path, tokens_[static_cast<std::size_t>(t.account)]));
+                server_->call(get(path, tokens_[static_cast<std::size_t>(t.account)]));
             if (response.status != (t.purged ? 410u : 200u)) {
                 found.push_back(t.key + " is answered " + std::to_string(response.status));
                 continue;
@@ -440,14 +440,14 @@ class world {
         engine.queue_depth_max = 4 + chance_.below(30);
         engine.account_depth_max = engine.queue_depth_max;
         engine.trust_clock_after = std::chrono::years{100};
-        house_.emplace(house_options{.engine = engine,
-                                     .reaper = reaper,
-                                     .disk = faulty_.get(),
-                                     .clock = &clock_,
-                                     .entropy = &chance_,
-                                     .reaping = true});
+        server_.emplace(test_server_options{.engine = engine,
+                                            .reaper = reaper,
+                                            .disk = faulty_.get(),
+                                            .clock = &clock_,
+                                            .entropy = &chance_,
+                                            .reaping = true});
         // A version that an event reports must survive whatever happens next.
-        told_of_ = house_->engine().events().subscribe([this](const event& happened) {
+        told_of_ = server_->engine().events().subscribe([this](const event& happened) {
             const auto* const made = std::get_if<callsign::events::version_appended>(&happened);
             if (!made) return;
             if (accounts::head_of(*disk_->begin_durable_read(), made->account).seq < made->seq) {
@@ -458,7 +458,7 @@ class world {
 
     void restart() {
         for (sim_follower& f : followers_) f.cut_off();
-        house_.reset();
+        server_.reset();
         chance_.once_in(2) ? disk_->lose_unsynced() : disk_->sync();
         for (client& c : clients_) {
             if (c.out && !*c.out->response) c.out->answer_lost = true;
@@ -471,7 +471,7 @@ class world {
     seeded_entropy chance_;
     std::unique_ptr<strict_memory_store> disk_;
     std::unique_ptr<faulty_store> faulty_;
-    std::optional<house> house_;
+    std::optional<test_server> server_;
     hub::subscription told_of_;
     std::vector<std::string> tokens_;
     std::vector<client> clients_;

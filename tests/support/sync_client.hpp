@@ -1,8 +1,8 @@
 #pragma once
-// A TaskChampion replica's requests, for a test server (house.hpp).
+// A TaskChampion replica's requests, for a test server (test_server.hpp).
 
-#include "support/house.hpp"
 #include "support/sync_words.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/base/uuid.hpp>
 

@@ -75,16 +75,16 @@ class virtual_clock final : public clock {
         ~virtual_timer() override { stop_waiting(); }
 
         boost::asio::awaitable<bool> wait(milliseconds span) override {
-            CALLSIGN_ASSERT(!under_way_);
+            CALLSIGN_ASSERT(!in_progress_);
             if (std::exchange(cancelled_, false)) co_return false;
             at_.emplace(clock_.elapsed_ + span, clock_.next_waiter_++);
             clock_.waiting_.emplace(*at_, this);
             passed_ = false;
-            under_way_ = true;
+            in_progress_ = true;
             // The steady timer never expires; its cancellation wakes this coroutine.
             auto token = boost::asio::as_tuple(boost::asio::use_awaitable);
             co_await woken_.async_wait(token);
-            under_way_ = false;
+            in_progress_ = false;
             stop_waiting();
             co_return passed_;
         }
@@ -92,7 +92,7 @@ class virtual_clock final : public clock {
         // A cancel between a wake-up and the waiter's next step still counts: the wait returns
         // false.
         void cancel() override {
-            if (!under_way_) {
+            if (!in_progress_) {
                 cancelled_ = true;
                 return;
             }
@@ -119,7 +119,7 @@ class virtual_clock final : public clock {
         std::optional<instant> at_;  // position in the clock's order
         bool passed_ = false;
         bool cancelled_ = false;  // while no wait was in progress: applies to the next wait
-        bool under_way_ = false;
+        bool in_progress_ = false;
     };
 
     time_point wall_offset_;

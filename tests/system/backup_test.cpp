@@ -20,7 +20,7 @@ class backup_test : public system_test {
     finished restore(const std::filesystem::path& from, const std::filesystem::path& to) {
         return run({(programs() / "callsign").string(), "restore", from.string(), "--data-dir",
                     to.string(), "--yes", "--json"},
-                   patience);
+                   timeout);
     }
     static json::object body_of(const http_answer& answer) {
         return json::parse(answer.body).as_object();
@@ -91,7 +91,7 @@ TEST_F(backup_test, is_scheduled_and_the_oldest_is_removed) {
         }
         return all;
     };
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     while (whole().empty() && std::chrono::steady_clock::now() < until) {
         std::this_thread::sleep_for(20ms);
     }

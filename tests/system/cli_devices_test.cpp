@@ -167,13 +167,13 @@ TEST_F(device_cli_test, an_invalid_master_key_is_a_configuration_error) {
     for (const environment& env :
          {with_key(), environment{{"CALLSIGN_MASTER_KEY", digits}},
           environment{{"CALLSIGN_SECRETS_MASTER_KEY_FILE", key_file() + ".none"}}}) {
-        const finished checked = run({callsignd(), "--check-config"}, patience, env);
+        const finished checked = run({callsignd(), "--check-config"}, timeout, env);
         EXPECT_EQ(checked.status, (exit_status{2, 0})) << checked.err;
         EXPECT_NE(checked.err.find(env[0].first + ": "), std::string::npos) << checked.err;
         EXPECT_EQ(checked.err.find("777"), std::string::npos) << checked.err;
     }
     const environment good{{"CALLSIGN_MASTER_KEY", digits + "7"}};
-    EXPECT_EQ(run({callsignd(), "--check-config"}, patience, good).status, (exit_status{0, 0}));
+    EXPECT_EQ(run({callsignd(), "--check-config"}, timeout, good).status, (exit_status{0, 0}));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class cut_sync_test : public managed_test {
         proxy.cut_off(std::move(cut));
         EXPECT_NE(writer.sync().status, (exit_status{0, 0}));
         if (!is_killed) return;
-        EXPECT_EQ(s->child().wait(patience), (exit_status{-1, SIGKILL}));
+        EXPECT_EQ(s->child().wait(timeout), (exit_status{-1, SIGKILL}));
         s->start();
     }
 };
@@ -105,8 +105,8 @@ TEST_F(cut_sync_test, a_stop_lets_a_sync_end) {
                                                [&] { s->child().signal(SIGTERM); });
     // The sync continues, since the proxy keeps its connection.
     writer->sync();
-    ASSERT_EQ(stopped.wait_for(patience), std::future_status::ready);
-    EXPECT_EQ(s->child().wait(patience), (exit_status{0, 0}));
+    ASSERT_EQ(stopped.wait_for(timeout), std::future_status::ready);
+    EXPECT_EQ(s->child().wait(timeout), (exit_status{0, 0}));
     EXPECT_GE(proxy.count("POST", "/v1/client/add-version/", 200), batches);
     s->start();
     expect_done(reader->sync());

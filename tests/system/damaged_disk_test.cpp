@@ -63,7 +63,7 @@ class damaged_disk_test : public system_test {
         EXPECT_NE(get("/readyz").body.find("store-damaged"), std::string::npos);
         const finished told =
             run({(programs() / "callsign").string(), "doctor", "--data-dir", data_dir().string()},
-                patience);
+                timeout);
         EXPECT_EQ(told.status, (exit_status{1, 0}));
         EXPECT_NE(told.out.find("server rejects writes: Store is damaged"), std::string::npos)
             << told.out;

@@ -44,7 +44,7 @@ class doctor_system_test : public system_test {
         words.insert(words.begin(), {(programs() / "callsign").string(), "doctor", "--data-dir",
                                      data_dir().string()});
         const auto before = traces();
-        finished done = run(words, patience, env);
+        finished done = run(words, timeout, env);
         EXPECT_EQ(traces(), before) << "doctor has changed files";
         return done;
     }

@@ -77,7 +77,7 @@ class todo {
           folder_(std::move(folder)) {}
 
     finished run(const words& more) const {
-        return testing::run(with(more), patience, own_environment());
+        return testing::run(with(more), timeout, own_environment());
     }
     process begin(const words& more) const { return process(with(more), own_environment()); }
 
@@ -126,7 +126,7 @@ class examples_test : public system_test, public ::testing::WithParamInterface<l
   protected:
     void SetUp() override {
         const language& l = GetParam();
-        const finished asked = run({found_interpreter(l.interpreter), "--version"}, patience);
+        const finished asked = run({found_interpreter(l.interpreter), "--version"}, timeout);
         if (asked.status != exit_status{0, 0}) {
             GTEST_SKIP() << "NO " << l.interpreter << ": it is in Debian's package " << l.package
                          << ". No test was run with that client.";
@@ -194,7 +194,7 @@ class examples_test : public system_test, public ::testing::WithParamInterface<l
         const std::string port = std::to_string(listening.local_endpoint().port());
         process syncing = client.begin({"sync", "--server", "http://127.0.0.1:" + port});
         pollfd waiting{listening.native_handle(), POLLIN, 0};
-        ASSERT_EQ(::poll(&waiting, 1, static_cast<int>(patience.count())), 1) << syncing.errors();
+        ASSERT_EQ(::poll(&waiting, 1, static_cast<int>(timeout.count())), 1) << syncing.errors();
         tcp::socket socket = listening.accept();
         boost::beast::flat_buffer buffer;
         boost::beast::http::request<boost::beast::http::string_body> request;
@@ -350,7 +350,7 @@ class crew {
     void sync_laptop() {
         if (syncing_) {
             if (!is_up_ || random_() % 2 == 0) syncing_->kill();
-            const auto ended = syncing_->wait(patience);
+            const auto ended = syncing_->wait(timeout);
             const bool may_be = ended == exit_status{0, 0} || ended == exit_status{3, 0} ||
                                 ended == exit_status{-1, SIGKILL};
             EXPECT_TRUE(may_be) << syncing_->errors();
@@ -422,7 +422,7 @@ TEST_P(examples_test, tasks_are_noted_offline_and_sent_later) {
 
     process sync = laptop.begin({"sync"});  // retries until there is a server
     s->start();
-    EXPECT_EQ(sync.wait(patience), (exit_status{0, 0})) << sync.errors();
+    EXPECT_EQ(sync.wait(timeout), (exit_status{0, 0})) << sync.errors();
     EXPECT_EQ(laptop.entries("outbox"), 0u);
     const std::string after = laptop({"list"});
     EXPECT_NE(after.find("SYN-1"), after.npos) << after;
@@ -507,7 +507,7 @@ TEST_P(examples_test, followers_send_local_changes_and_receive_the_rest) {
     laptop.add({"From the laptop"});
     laptop({"sync"});
     const auto await_line = [&](const std::string& part) {
-        while (const auto line = following.read_line(patience)) {
+        while (const auto line = following.read_line(timeout)) {
             if (line->find(part) != line->npos) return;
         }
         ADD_FAILURE() << "change not received: " << part << following.errors();

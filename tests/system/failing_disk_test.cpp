@@ -238,7 +238,7 @@ TEST_F(failing_disk_one_sync, as_it_stops_is_reported_and_leaves_the_wal) {
             create_some();
             arm(pattern, passing);
             s_->child().signal(SIGTERM);
-            const auto ended = s_->child().wait(patience);
+            const auto ended = s_->child().wait(timeout);
             if (!has_struck()) break;
             EXPECT_EQ(ended, (exit_status{70, 0})) << pattern << passing;
             expect_said("fatal: WAL sync failed; the WAL is kept for the next start");
@@ -306,7 +306,7 @@ TEST_F(failing_disk_one_sync, of_a_restore_leaves_what_was_there_or_what_was_res
     const auto restore = [&] {
         return run({(programs() / "callsign").string(), "restore", backup.string(), "--data-dir",
                     data_dir().string(), "--yes"},
-                   patience, disk());
+                   timeout, disk());
     };
     const std::string dir = data_dir().string();
     for (const std::string& pattern :
@@ -336,7 +336,7 @@ TEST_F(failing_disk_one_sync, of_a_restore_leaves_what_was_there_or_what_was_res
 TEST_F(failing_disk_one_sync, of_a_master_key_is_reported) {
     const auto file = temp_path("key");
     const auto change = [&](const char* how) {
-        return run({(programs() / "callsign").string(), "master-key", how, file.string()}, patience,
+        return run({(programs() / "callsign").string(), "master-key", how, file.string()}, timeout,
                    disk());
     };
     for (const std::string& pattern : {file.string(), file.parent_path().string()}) {
@@ -407,7 +407,7 @@ TEST_F(failing_disk_test, a_full_disk_rejects_writes_and_serves_reads) {
     expect_refused_and_read(n);
 
     s->child().signal(SIGKILL);
-    s->child().wait(patience);
+    s->child().wait(timeout);
     s->start();
     // A start may need the reserved space, and leaves the rest for writes.
     expect_all_there();
@@ -444,7 +444,7 @@ TEST_F(failing_disk_test, a_server_on_a_full_disk_is_not_ready_until_there_is_ro
     EXPECT_EQ(ready(), 200u);
     std::ofstream(switch_file) << "now";
     unsigned status = 201;
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
     for (int n = 0; status == 201 && std::chrono::steady_clock::now() < deadline; ++n) {
         const auto answer =
             client.post_json("/v1/tasks", R"({"description":")" + std::string(2000, 'd') + R"("})",

@@ -27,7 +27,7 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 
 // Timeout of waits that normally end early.
-inline constexpr milliseconds patience = 60s;
+inline constexpr milliseconds timeout = 60s;
 
 class system_test : public ::testing::Test {
   protected:
@@ -51,7 +51,7 @@ class system_test : public ::testing::Test {
     finished callsign(std::vector<std::string> words) const {
         words.insert(words.begin(), (programs() / "callsign").string());
         words.insert(words.end(), {"--data-dir", data_dir().string(), "--json"});
-        return run(words, patience);
+        return run(words, timeout);
     }
 
     // Returns the JSON object that the command printed; fails the test if the command failed.
@@ -85,7 +85,7 @@ class system_test : public ::testing::Test {
     // Returns the child's log once it contains a complete line with these words; fails the test on
     // a timeout. Log lines follow the event they report with a short delay.
     static std::string await_line(const process& child, std::string_view words) {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         for (;;) {
             std::string log = child.errors();
             const std::size_t said = log.find(words);
@@ -99,7 +99,7 @@ class system_test : public ::testing::Test {
     }
 
     static void expect_exit(process& child, int code) {
-        EXPECT_EQ(child.wait(patience), (exit_status{code, 0})) << child.errors();
+        EXPECT_EQ(child.wait(timeout), (exit_status{code, 0})) << child.errors();
     }
 
   private:

@@ -267,7 +267,7 @@ class hammer_test : public managed_test {
             while (!is_done) {
                 happened.acquire();
                 if (is_killed.exchange(false)) {
-                    EXPECT_EQ(s->child().wait(patience), (exit_status{-1, SIGKILL}));
+                    EXPECT_EQ(s->child().wait(timeout), (exit_status{-1, SIGKILL}));
                     s->start();
                 }
             }

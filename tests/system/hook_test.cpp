@@ -38,7 +38,7 @@ class hook_test : public with_taskwarrior<system_test> {
         const std::filesystem::path data = data_of(replica);
         words.insert(words.begin(), {(programs() / "callsign").string(), "hook"});
         words.insert(words.end(), {"--data", data.string(), "--json"});
-        return run(words, patience,
+        return run(words, timeout,
                    {{"TASKRC", (data.parent_path() / "taskrc").string()}, {"TASKDATA", ""}});
     }
     // The hook's default timeout here suffices for the slowest build.

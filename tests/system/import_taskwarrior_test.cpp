@@ -130,8 +130,8 @@ TEST_F(import_from_taskwarrior_test, every_device_then_has_the_tasks_with_their_
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
     // It has tasks from before the server existed.
     const taskwarrior old = add_device(*s, "old");
-    expect_done(old({"add", "First", "entry:yesterday", "+loud", "+home", "project:house.garden",
-                     "priority:H"}));
+    expect_done(old({"add", "First", "entry:yesterday", "+loud", "+home",
+                     "project:test_server.garden", "priority:H"}));
     expect_done(old({"add", "Second", "due:2026-12-24T18:00:00", "wait:2026-12-01", "depends:1"}));
     expect_done(old(
         {"rc.uda.estimate.type=numeric", "add", "Third", "estimate:3", "scheduled:2026-12-02"}));

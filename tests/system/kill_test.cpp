@@ -65,8 +65,7 @@ TEST_F(kill_test, a_key_whose_client_went_away_is_finished_by_its_retry) {
         s->child().kill();
         s->start();
         retrying_client again(s->port(), token, 1);
-        const auto answer =
-            again.create(c.key + std::to_string(i), c.body, give_up_after(patience));
+        const auto answer = again.create(c.key + std::to_string(i), c.body, give_up_after(timeout));
         ASSERT_TRUE(answer.has_value()) << "no definite response";
         ASSERT_EQ(answer->status, 201u) << answer->body;
         EXPECT_EQ(json::parse(answer->body).at("number").to_number<int>(), i + 1);

@@ -157,9 +157,9 @@ TEST_F(limits_test, unfinished_bodies_cost_what_is_configured) {
     const long before = peak_of(*s);
     ASSERT_GT(before, 0);
     const std::string most(900'000, ' ');
-    std::list<http_client> strangers;
+    std::list<http_client> anonymous;
     for (int i = 0; i < 100; ++i) {
-        http_client& c = strangers.emplace_back(s->port());
+        http_client& c = anonymous.emplace_back(s->port());
         ASSERT_TRUE(c.send(announcing("cs_nobody", 1'000'000)));
         c.send(most);  // may fail: the server has closed the connection
     }
@@ -264,7 +264,7 @@ TEST_F(limits_test, connections_beyond_the_limit_get_503) {
 
     // A connection that closes frees its place; the server notices with a delay.
     at_work.clear();
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
     unsigned status = 503;
     while (status == 503 && std::chrono::steady_clock::now() < deadline) {
         http_client next(s->port());
@@ -281,7 +281,7 @@ TEST_F(limits_test, few_open_files_mean_few_connections) {
                    data_dir().string(), "--listen", "127.0.0.1:0"});
     std::string address;
     while (!address.starts_with("callsignd listening on http://")) {
-        const auto line = child.read_line(patience);
+        const auto line = child.read_line(timeout);
         ASSERT_TRUE(line.has_value()) << child.errors();
         address = *line;
     }

@@ -44,7 +44,7 @@ TEST_F(log_test, no_line_contains_secrets_or_task_content) {
         std::filesystem::remove_all(data_dir());
         const auto key_file = temp_path(std::string("master-") + format);
         ASSERT_EQ(run({(programs() / "callsign").string(), "master-key", "new", key_file.string()},
-                      patience)
+                      timeout)
                       .status,
                   (exit_status{0, 0}));
         auto s = start({}, {{"CALLSIGN_LOG_LEVEL", "debug"},
@@ -202,7 +202,7 @@ TEST_F(log_test, a_log_without_a_reader_blocks_no_request) {
     }
     std::string log;
     std::string bytes(65536, ' ');
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
     while (log.find("log-lines-left-out") == log.npos &&
            std::chrono::steady_clock::now() < deadline) {
         const ssize_t n = ::read(reader, bytes.data(), bytes.size());

@@ -282,7 +282,7 @@ TEST_F(managed_taskwarrior_test, a_stale_version_is_accepted_and_its_device_reba
                       200u);
         });
         expect_done(laptop->sync());
-        ASSERT_EQ(others_were_first.wait_for(patience), std::future_status::ready);
+        ASSERT_EQ(others_were_first.wait_for(timeout), std::future_status::ready);
         EXPECT_EQ(checked().at("fork versions"), round + 1);
         EXPECT_EQ(key_of(*laptop, "Over REST " + mark), round == 0 ? "SYN-8" : "SYN-11");
         EXPECT_EQ(key_of(*laptop, "New on the laptop " + mark), round == 0 ? "SYN-9" : "SYN-12");
@@ -477,8 +477,8 @@ TEST_F(managed_taskwarrior_test, a_response_lost_with_the_server_duplicates_noth
         const std::int64_t before = versions();
         auto killed = wire.at_next_version(when, [&] { s->child().signal(SIGKILL); });
         EXPECT_NE(laptop->sync().status, (exit_status{0, 0}));
-        ASSERT_EQ(killed.wait_for(patience), std::future_status::ready);
-        EXPECT_EQ(s->child().wait(patience), (exit_status{-1, SIGKILL}));
+        ASSERT_EQ(killed.wait_for(timeout), std::future_status::ready);
+        EXPECT_EQ(s->child().wait(timeout), (exit_status{-1, SIGKILL}));
         // The version was accepted completely, with its keys, or not at all.
         const std::int64_t taken = versions() - before;
         if (when == moment::answered) {

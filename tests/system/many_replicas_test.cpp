@@ -186,7 +186,7 @@ class pooling_proxy {
                               << server_port << " pool-max-conn 2\n";
         child_ = std::make_unique<process>(
             std::vector<std::string>{program, "-db", "-f", config.string()});
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (!is_up() && child_->running() && std::chrono::steady_clock::now() < deadline) {
             std::this_thread::yield();
         }

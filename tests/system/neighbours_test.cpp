@@ -46,12 +46,12 @@ class neighbours : public system_test {
         std::vector<std::thread> threads;
         for (unsigned i = 0; i < connections; ++i) {
             threads.emplace_back([&, i] {
-                http_client c(s.port(), loud_token, patience);
+                http_client c(s.port(), loud_token, timeout);
                 for (unsigned n = 0; n < requests; ++n) note(ask(c, i, n));
                 --left;
             });
         }
-        http_client c(s.port(), quiet, patience);
+        http_client c(s.port(), quiet, timeout);
         unsigned made = 0;
         for (; left != 0 || made == 0; ++made) {
             const auto created = c.post_json("/v1/tasks", R"({"description":"Mend the tap"})",
@@ -107,7 +107,7 @@ TEST_F(neighbours, large_creations) {
 TEST_F(neighbours, imports_and_snapshots) {
     auto s = start_with_key();
     make_account(*s, "loud", "TASK");
-    http_client as_operator(s->port(), s->admin_token(), patience);
+    http_client as_operator(s->port(), s->admin_token(), timeout);
     const auto device =
         as_operator.post_json("/v1/admin/accounts/loud/devices", R"({"name":"laptop"})");
     ASSERT_TRUE(device && device->status == 201);
@@ -134,7 +134,7 @@ TEST_F(neighbours, imports_and_snapshots) {
 TEST_F(neighbours, large_stale_segments) {
     auto s = start_with_key();
     make_account(*s, "loud", "TASK");
-    http_client as_operator(s->port(), s->admin_token(), patience);
+    http_client as_operator(s->port(), s->admin_token(), timeout);
     const auto device =
         as_operator.post_json("/v1/admin/accounts/loud/devices", R"({"name":"laptop"})");
     ASSERT_TRUE(device && device->status == 201);

@@ -102,7 +102,7 @@ class power_cut_test : public system_test {
         std::filesystem::rename(temp_path("cut.new"), temp_path("cut"));
     }
     static void await_cut(server& s) {
-        ASSERT_EQ(s.child().wait(patience), (exit_status{-1, SIGKILL})) << s.child().errors();
+        ASSERT_EQ(s.child().wait(timeout), (exit_status{-1, SIGKILL})) << s.child().errors();
     }
 };
 

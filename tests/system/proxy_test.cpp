@@ -153,7 +153,7 @@ class proxy_test : public system_test, public ::testing::WithParamInterface<prox
         std::ofstream(dir() / "config") << GetParam().config(dir(), own_, at_, server_->port());
         proxy_ = std::make_unique<process>(GetParam().command(dir()),
                                            environment{{"HOME", dir().string()}});
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (!is_up() && proxy_->running() && std::chrono::steady_clock::now() < deadline) {
             std::this_thread::yield();
         }
@@ -191,13 +191,13 @@ TEST_P(proxy_test, followers_receive_changes_at_once_and_skip_nothing) {
             writer.post_json("/v1/tasks", R"({"description":"d"})", "key-" + std::to_string(n));
         ASSERT_TRUE(made);
         EXPECT_EQ(made->status, 201u) << made->body;
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         const auto behind = [&](const heard& book) { return book.seq < n + 1; };
         while (std::ranges::any_of(books, behind) && std::chrono::steady_clock::now() < deadline) {
             io.run_for(std::chrono::milliseconds(5));
         }
     }
-    io.run_for(patience);
+    io.run_for(timeout);
     EXPECT_EQ(ended, 3);
     for (const heard& book : books) {
         EXPECT_EQ(book.fault, "");
@@ -230,7 +230,7 @@ TEST_P(proxy_test, a_taskwarrior_and_the_command_line_notice_nothing) {
     const std::vector<std::string> asked{
         (programs() / "callsign").string(), "account", "list", "--url", public_url(), "--cacert",
         own_.certificate.string()};
-    const finished listed = run(asked, patience, {{"CALLSIGN_TOKEN", server_->admin_token()}});
+    const finished listed = run(asked, timeout, {{"CALLSIGN_TOKEN", server_->admin_token()}});
     EXPECT_EQ(listed.status, (exit_status{0, 0})) << listed.err;
     make_account(*server_, "ada", "ADA");
     const json::object device = ask_callsign({"device", "add", "ada", "--name", "laptop"});

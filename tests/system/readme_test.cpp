@@ -64,7 +64,7 @@ class readme_test : public with_taskwarrior<system_test> {
         std::string text =
             replaced(lines, "127.0.0.1:8080", "127.0.0.1:" + std::to_string(s->port()));
         text = replaced(text, "/etc/", (home() / "etc/").string());
-        return run({"sh", "-e", "-c", "cd " + here().string() + "\n" + text}, patience,
+        return run({"sh", "-e", "-c", "cd " + here().string() + "\n" + text}, timeout,
                    {{"HOME", home().string()},
                     {"HTTP_PROXY", ""},
                     {"http_proxy", ""},

@@ -56,7 +56,7 @@ class remote_test : public with_taskwarrior<system_test> {
         const finished made =
             run({(programs() / "callsign").string(), "account", "create", name, "--prefix", "FAR",
                  "--opaque", "--data-dir", temp_path("far").string(), "--json"},
-                patience);
+                timeout);
         return text_in(json::parse(made.out).as_object(), "clientId");
     }
     // The options of `callsign` that name the remote server and this client ID.
@@ -85,7 +85,7 @@ class remote_test : public with_taskwarrior<system_test> {
     // Waits until the account's state satisfies the condition.
     void await_state(const std::function<bool(const json::object&)>& is_so,
                      const std::string& what) const {
-        const auto until = std::chrono::steady_clock::now() + patience;
+        const auto until = std::chrono::steady_clock::now() + timeout;
         json::object now;
         while (std::chrono::steady_clock::now() < until) {
             now = state();
@@ -110,7 +110,7 @@ class remote_test : public with_taskwarrior<system_test> {
     finished check(const std::string& directory) const {
         return run({(programs() / "callsign").string(), "check", "--data-dir",
                     temp_path(directory).string(), "--json"},
-                   patience);
+                   timeout);
     }
     void expect_both_sound() {
         near_->child().signal(SIGTERM);
@@ -226,7 +226,7 @@ TEST_F(remote_test, a_restored_remote_server_is_noticed_and_nothing_more_is_sent
     std::filesystem::remove_all(temp_path("far"));
     std::filesystem::copy(backup, temp_path("far"), std::filesystem::copy_options::recursive);
     far_->start();
-    await_state([](const json::object& r) { return text_in(r, "halted") == "gone-back"; },
+    await_state([](const json::object& r) { return text_in(r, "halted") == "history-lost"; },
                 "halted");
     const auto refused = create("three", "later");
     EXPECT_EQ(refused->status, 503u) << refused->body;
@@ -256,7 +256,7 @@ TEST_F(remote_test, an_account_lost_on_the_remote_server_is_noticed) {
     near_->start();
     await_state(
         [](const json::object& r) {
-            return text_in(r, "halted") == "gone-back" || !text_in(r, "lastError").empty();
+            return text_in(r, "halted") == "history-lost" || !text_in(r, "lastError").empty();
         },
         "noticed");
     EXPECT_NE(create("three", "not now")->status, 201u);
@@ -312,7 +312,7 @@ TEST_F(remote_with_taskwarrior, an_account_moves_to_a_remote_server_with_its_key
     ask_callsign({"device", "revoke", "here", "phone", "--yes"});
 
     std::thread command([&] { callsign(there); });
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     const auto shown = [&] { return ask_callsign({"account", "show", "here"}); };
     while (!shown().contains("remote") && std::chrono::steady_clock::now() < until) {
     }
@@ -386,7 +386,7 @@ TEST_F(remote_with_taskwarrior, an_account_follows_its_devices_to_a_remote_serve
     const finished moved = callsign(move("here", client_id));
     EXPECT_EQ(moved.status, (exit_status{0, 0})) << moved.err;
     http_client rest(near_->port(), mine);
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     while (rest.get("/v1/tasks/HERE-7")->status != 200) {
         ASSERT_LT(std::chrono::steady_clock::now(), until);
     }
@@ -424,7 +424,7 @@ TEST_F(remote_with_taskwarrior, a_local_write_is_a_conflict_for_a_remote_taskwar
     written.get();
     EXPECT_EQ(between.count("POST", "/v1/client/add-version", 409), 1);
     await_state([](const json::object& r) { return r.contains("version"); }, "pulled");
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     http_client rest(near_->port(), token_);
     while (rest.get("/v1/tasks/SYN-2")->status != 200) {
         ASSERT_LT(std::chrono::steady_clock::now(), until);
@@ -456,7 +456,7 @@ TEST_F(remote_with_taskwarrior, its_tasks_have_keys_and_edits_go_both_ways) {
     EXPECT_EQ(text_in(tasks.begin()->second, "key"), "SYN-1");
     expect_done((*laptop)({"key:SYN-1", "done"}));
     expect_done(laptop->sync());
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     std::string status;
     while (status != "completed" && std::chrono::steady_clock::now() < until) {
         status = text_in(json::parse(rest.get("/v1/tasks/SYN-1")->body).as_object(), "status");
@@ -488,7 +488,7 @@ TEST_F(remote_with_taskwarrior, every_task_once_with_its_key_whatever_is_killed_
         clients.emplace_back([&, c] {
             for (int n = 0; n < creations; ++n) {
                 const std::string key = std::to_string(c) + "-" + std::to_string(n);
-                const auto until = std::chrono::steady_clock::now() + patience;
+                const auto until = std::chrono::steady_clock::now() + timeout;
                 for (bool known = false; !known;) {
                     if (std::chrono::steady_clock::now() > until) {
                         note(key + " has no definite answer");

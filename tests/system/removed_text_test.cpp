@@ -27,7 +27,7 @@ std::set<std::string> files_with(const fs::path& dir, const std::string& word) {
 
 // The WAL is truncated shortly after the sweep has logged its result.
 std::set<std::string> files_with_in_the_end(const fs::path& dir, const std::string& word) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
     auto found = files_with(dir, word);
     while (!found.empty() && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::yield();

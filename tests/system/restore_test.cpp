@@ -45,7 +45,7 @@ class restored_taskwarriors : public managed_test {
         const finished restored =
             run({(programs() / "callsign").string(), "restore", backup().string(), "--data-dir",
                  data_dir().string(), "--yes"},
-                patience);
+                timeout);
         ASSERT_EQ(restored.status, (exit_status{0, 0})) << restored.err;
         s->start();
         rest = std::make_unique<http_client>(s->port(), token);

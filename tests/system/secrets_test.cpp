@@ -71,7 +71,7 @@ TEST_F(secrets_test, are_in_no_core_dump_of_the_command_line) {
 TEST_F(secrets_test, are_in_no_core_dump_of_the_server) {
     const child c =
         spawn({callsignd(), "--data-dir", data_dir().string(), "--listen", "127.0.0.1:0"});
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
     while (!std::filesystem::exists(data_dir() / "listen.url") &&
            std::chrono::steady_clock::now() < deadline) {
         std::this_thread::yield();

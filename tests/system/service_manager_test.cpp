@@ -26,7 +26,7 @@ class service_manager_test : public system_test {
     // Returns the first line of the next notification; empty: none.
     std::string next_told() {
         pollfd waiting{socket_.native_handle(), POLLIN, 0};
-        const auto at_most = static_cast<int>(milliseconds{patience}.count());
+        const auto at_most = static_cast<int>(milliseconds{timeout}.count());
         if (::poll(&waiting, 1, at_most) != 1) return "";
         std::array<char, 256> text;
         const std::size_t size = socket_.receive(asio::buffer(text));
@@ -48,7 +48,7 @@ TEST_F(service_manager_test, is_notified_of_start_reload_and_stop) {
     EXPECT_EQ(next_told(), "READY=1");
     s->child().signal(SIGTERM);
     EXPECT_EQ(next_told(), "STOPPING=1");
-    EXPECT_EQ(s->child().wait(patience), (exit_status{0, 0}));
+    EXPECT_EQ(s->child().wait(timeout), (exit_status{0, 0}));
 }
 
 TEST_F(service_manager_test, is_notified_repeatedly_that_the_server_is_alive) {

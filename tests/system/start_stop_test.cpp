@@ -25,7 +25,7 @@ class start_stop_test : public system_test {
 
     finished run_callsignd(std::vector<std::string> flags) const {
         flags.insert(flags.begin(), callsignd());
-        return run(flags, patience);
+        return run(flags, timeout);
     }
 
     static json::object reaper_of(const server& s) {
@@ -39,7 +39,7 @@ class start_stop_test : public system_test {
     // pause.
     template <class Condition>
     static bool eventually(Condition holds) {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (std::chrono::steady_clock::now() < deadline)
             if (holds()) return true;
         return false;
@@ -58,7 +58,7 @@ TEST_F(start_stop_test, the_lines_it_prints_on_an_empty_directory_work_when_past
     ASSERT_NE(pasted.find("TOKEN=cs_"), std::string::npos) << pasted;
     ASSERT_NE(pasted.find("curl "), std::string::npos) << pasted;
     pasted.insert(pasted.size() - 1, " --silent --fail-with-body --max-time 30");
-    const finished done = run({"sh", "-c", pasted}, patience);
+    const finished done = run({"sh", "-c", pasted}, timeout);
     EXPECT_EQ(done.status, (exit_status{0, 0})) << pasted << done.out << done.err;
 }
 
@@ -97,7 +97,7 @@ TEST_F(start_stop_test, a_second_process_on_the_same_directory_is_rejected) {
 
 TEST_F(start_stop_test, it_prints_its_version) {
     for (const char* program : {"callsignd", "callsign"}) {
-        const finished done = run({(programs() / program).string(), "--version"}, patience);
+        const finished done = run({(programs() / program).string(), "--version"}, timeout);
         EXPECT_EQ(done.status, (exit_status{0, 0}));
         EXPECT_NE(done.out.find(CALLSIGN_VERSION), std::string::npos) << done.out;
     }

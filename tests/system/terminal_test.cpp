@@ -29,14 +29,14 @@ class terminal_test : public system_test {
 };
 
 TEST_F(terminal_test, no_arguments_print_help) {
-    const finished done = run(line({}), patience);
+    const finished done = run(line({}), timeout);
     EXPECT_EQ(done.status, (exit_status{0, 0}));
     EXPECT_THAT(done.out, HasSubstr("doctor"));
     EXPECT_EQ(done.err, "");
 }
 
 TEST_F(terminal_test, a_misspelt_command_is_named_in_red_on_a_terminal_alone) {
-    const finished piped = run(line({"acount"}), patience);
+    const finished piped = run(line({"acount"}), timeout);
     EXPECT_EQ(piped.status, (exit_status{2, 0}));
     EXPECT_EQ(piped.err,
               "callsign: unknown command 'acount'; did you mean 'account'? (callsign --help)\n");
@@ -49,7 +49,7 @@ TEST_F(terminal_test, a_misspelt_command_is_named_in_red_on_a_terminal_alone) {
 }
 
 TEST_F(terminal_test, a_misspelt_option_of_the_server_is_named) {
-    const finished done = run({callsignd(), "--lisen", ":0"}, patience);
+    const finished done = run({callsignd(), "--lisen", ":0"}, timeout);
     EXPECT_EQ(done.status, (exit_status{2, 0}));
     EXPECT_EQ(done.err,
               "callsignd: unknown option '--lisen'; did you mean '--listen'? (callsignd "
@@ -64,7 +64,7 @@ TEST_F(terminal_test, asks_before_it_destroys) {
         const json::object shown = ask_callsign({"account", "show", "ben"});
         return std::string(shown.at("state").as_string());
     };
-    const finished piped = run(on_data({"account", "delete", "ben"}), patience);
+    const finished piped = run(on_data({"account", "delete", "ben"}), timeout);
     EXPECT_EQ(piped.status, (exit_status{2, 0}));
     EXPECT_THAT(piped.err, HasSubstr("use --yes"));
     for (const char* no : {"n\n", "\n", "\x04", "x\n"}) {
@@ -96,7 +96,7 @@ TEST_F(terminal_test, progress_is_in_place_on_a_terminal_and_not_in_a_pipe) {
         const std::string text = all.substr(at, end - at);
         EXPECT_LT(text.starts_with("checking") ? text.size() : 0, 20u) << text;
     }
-    const finished piped = run(on_data({"check"}), patience);
+    const finished piped = run(on_data({"check"}), timeout);
     EXPECT_EQ(piped.status, (exit_status{0, 0}));
     EXPECT_EQ(piped.err, "");
     EXPECT_THAT(piped.out, Not(HasSubstr("\r")));
@@ -104,7 +104,7 @@ TEST_F(terminal_test, progress_is_in_place_on_a_terminal_and_not_in_a_pipe) {
 
 TEST_F(terminal_test, empty_lists_say_so_where_rows_are_not) {
     auto s = start();
-    const finished piped = run(on_data({"slots", "list"}), patience);
+    const finished piped = run(on_data({"slots", "list"}), timeout);
     EXPECT_EQ(piped.status, (exit_status{0, 0}));
     EXPECT_EQ(piped.out, "");
     EXPECT_THAT(piped.err, HasSubstr("No slots"));
@@ -118,7 +118,7 @@ TEST_F(terminal_test, addresses_need_no_scheme) {
     auto hosts = own_names();
     hosts.emplace_back();
     for (const std::string& host : hosts) {
-        const finished done = run(line({"account", "list", "--url", host + port}), patience,
+        const finished done = run(line({"account", "list", "--url", host + port}), timeout,
                                   {{"CALLSIGN_TOKEN", s->admin_token()}});
         EXPECT_EQ(done.status, (exit_status{0, 0})) << done.err;
         EXPECT_THAT(done.out, HasSubstr("home"));
@@ -128,10 +128,10 @@ TEST_F(terminal_test, addresses_need_no_scheme) {
 TEST_F(terminal_test, file_errors_say_what_to_do) {
     auto s = start();
     const finished folder =
-        run(on_data({"import", "taskwarrior", "/tmp", "--account", "home"}), patience);
+        run(on_data({"import", "taskwarrior", "/tmp", "--account", "home"}), timeout);
     EXPECT_THAT(folder.err, HasSubstr("cannot read /tmp: Is a directory: specify a file"));
     const finished missing =
-        run(on_data({"import", "taskwarrior", "/no/such/file", "--account", "home"}), patience);
+        run(on_data({"import", "taskwarrior", "/no/such/file", "--account", "home"}), timeout);
     EXPECT_THAT(missing.err,
                 HasSubstr("cannot read /no/such/file: No such file: missing directory /no/such"));
     EXPECT_EQ(missing.status, (exit_status{1, 0}));

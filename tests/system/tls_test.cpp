@@ -57,7 +57,7 @@ class tls_test : public system_test {
         return answer && answer->status == 200;
     }
     static bool says(server& s, const std::string& text, std::size_t from) {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (std::chrono::steady_clock::now() < deadline) {
             if (s.child().errors().find(text, from) != std::string::npos) return true;
         }
@@ -66,7 +66,7 @@ class tls_test : public system_test {
     // Runs callsign without access to the server's data directory.
     finished callsign_elsewhere(std::vector<std::string> words, const server& s) const {
         words.insert(words.begin(), (programs() / "callsign").string());
-        return run(words, patience, {{"CALLSIGN_TOKEN", s.admin_token()}});
+        return run(words, timeout, {{"CALLSIGN_TOKEN", s.admin_token()}});
     }
 };
 
@@ -130,7 +130,7 @@ TEST_F(tls_test, followers_receive_changes_on_a_websocket) {
     }));
     socket.handshake("localhost", "/v1/changes/socket?after=0");
 
-    net::http_client_options o{"localhost", std::to_string(s->port()), patience};
+    net::http_client_options o{"localhost", std::to_string(s->port()), timeout};
     o.addresses = {{asio::ip::address_v4::loopback(), s->port()}};
     o.tls = &context;
     net::blocking_http_client http(std::move(o));
@@ -157,7 +157,7 @@ TEST_F(tls_test, an_unencrypted_server_on_all_addresses_warns) {
     const auto warns = [&](const std::string& listen, const environment& env) {
         process child({callsignd(), "--data-dir", data_dir().string(), "--listen", listen}, env);
         bool started = false;
-        while (const auto line = child.read_line(patience)) {
+        while (const auto line = child.read_line(timeout)) {
             started = line->starts_with("callsignd listening on ");
             if (started) break;
         }

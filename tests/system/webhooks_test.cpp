@@ -54,7 +54,7 @@ class receiver {
     // Waits until this number of distinct changes was accepted.
     bool await(std::int64_t seq) {
         std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, patience, [&] { return last_seq_ >= seq; });
+        return changed_.wait_for(lock, timeout, [&] { return last_seq_ >= seq; });
     }
     std::vector<std::string> faults() {
         const std::lock_guard lock(mutex_);

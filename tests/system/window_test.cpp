@@ -51,7 +51,7 @@ class window_test : public system_test {
 
     template <class Condition>
     static bool eventually(Condition holds) {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (std::chrono::steady_clock::now() < deadline) {
             if (holds()) return true;
             std::this_thread::sleep_for(20ms);
@@ -88,9 +88,9 @@ TEST_F(window_test, follows_retries_and_survives_a_kill_and_reloads) {
         [&] { return s->child().errors().find("window changed") != std::string::npos; }));
     const auto metrics = http_client(s->port()).get("/metrics");
     ASSERT_TRUE(metrics);
-    EXPECT_EQ(metrics->body.find("callsign_reaper_window_seconds{accounts=\"here\"} 0.1\n"),
+    EXPECT_EQ(metrics->body.find("callsign_reaper_window_seconds{accounts=\"local\"} 0.1\n"),
               std::string::npos);
-    EXPECT_NE(metrics->body.find("callsign_reaper_window_changes_total{accounts=\"here\"} 1\n"),
+    EXPECT_NE(metrics->body.find("callsign_reaper_window_changes_total{accounts=\"local\"} 1\n"),
               std::string::npos);
 
     await_sweep(*s);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Server } from './house.js';
+import { Server } from './test_server.js';
 import { browser, clickText, failed, fill, fitsPhone, gone, isAccessible, openPage, page, picture, pictures, press, said,
   see, server, shop, signIn, signOut, textOf, until, visit } from './visitor.js';
 

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TASKS } from './house.js';
+import { TASKS } from './test_server.js';
 import { browser, clickText, fill, fitsPhone, focused, gone, isAccessible, openPage, page, picture, press, rows,
   said, see, server, shop, signIn, signOut, task, textOf, until, visit } from './visitor.js';
 

@@ -71,7 +71,7 @@ test('a restart of the server gives null values', () => {
 
 // Ten slots whose clients retried after 10 s and 80 s, five each; two without a retry; observed for 1000 s.
 const status = {
-  accounts: 'here', window: '10m', wanted: '2m', p50: '10s', p99: '80s',
+  accounts: 'local', window: '10m', wanted: '2m', p50: '10s', p99: '80s',
   retries: [{ upTo: '10s', retries: '5.00', failedRetried: 5, pending: String((2 * 10 + 10 * 10) / 1000) },
     { upTo: '80s', retries: '5.00', failedRetried: 0, pending: String((2 * 80 + 50 + 400) / 1000) }],
   others: [{ window: '1m', failedRetried: 5, pending: String((2 * 60 + 50 + 300) / 1000) },

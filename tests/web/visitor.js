@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, afterEach, before } from 'node:test';
 import { join } from 'node:path';
-import { openBrowser, Server, TASKS, WAIT } from './house.js';
+import { openBrowser, Server, TASKS, WAIT } from './test_server.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 export const pictures = process.env.CALLSIGN_PICTURES;

@@ -6,21 +6,21 @@
 namespace callsign::wire {
 namespace {
 
-std::optional<decoded_create> read_task(std::string_view json, faults& found) {
+std::optional<decoded_create> read_task(std::string_view json, field_errors& found) {
     v1::CreateTask m;
     decode(format::json, json, m, found);
     return to_domain(m, found);
 }
 
 decoded_create read_task(std::string_view json) {
-    faults found;
+    field_errors found;
     auto out = read_task(json, found);
     EXPECT_TRUE(out) << found.at(0).field << ": " << found.at(0).detail;
     return std::move(out).value();
 }
 
 void expect_task_fault(std::string_view json, std::string_view field, std::string_view code) {
-    faults found;
+    field_errors found;
     EXPECT_FALSE(read_task(json, found)) << json;
     ASSERT_EQ(found.size(), 1u) << json;
     EXPECT_EQ(found[0].field, field) << json;
@@ -160,7 +160,7 @@ TEST(to_domain, enforces_its_limits) {
         annotation.mutable_entry()->set_seconds(1'000'000'000);
         annotation.set_description("same second");
     }
-    faults found;
+    field_errors found;
     const auto full = to_domain(m, found);
     ASSERT_TRUE(full) << found.at(0).field;
     EXPECT_EQ(full->attributes.size(), 303u);
@@ -174,7 +174,7 @@ TEST(to_domain, enforces_its_limits) {
     (*m.mutable_attributes())["more"] = "v";
     EXPECT_FALSE(to_domain(m, found));
     std::vector<std::string> fields;
-    for (const field_fault& f : found) fields.push_back(f.field + " " + f.code);
+    for (const field_error& f : found) fields.push_back(f.field + " " + f.code);
     EXPECT_EQ(fields, (std::vector<std::string>{"description too-long", "project too-long",
                                                 "tags too-many", "depends too-many",
                                                 "annotations too-many", "attributes too-many"}));
@@ -202,7 +202,7 @@ TEST(to_domain, rejects_instants_that_timestamps_cannot_represent) {
     m.set_description("a");
     m.mutable_due()->set_seconds(253'402'300'800);
     m.mutable_wait()->set_nanos(-1);
-    faults found;
+    field_errors found;
     EXPECT_FALSE(to_domain(m, found));
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].field, "due");
@@ -283,7 +283,7 @@ TEST(to_message, task_puts_each_attribute_in_its_field) {
 // The server writes task keys into the configured attribute only; otherwise `key` is an ordinary
 // attribute.
 TEST(to_message, the_key_is_in_its_attribute) {
-    faults found;
+    field_errors found;
     v1::CreateTask m;
     m.set_description("a");
     (*m.mutable_attributes())["key"] = "of the safe";

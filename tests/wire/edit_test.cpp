@@ -11,14 +11,14 @@ namespace {
 
 using changes = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-std::optional<decoded_edit> read_edit(std::string_view json, faults& found) {
+std::optional<decoded_edit> read_edit(std::string_view json, field_errors& found) {
     v1::EditTask m;
     decode(format::json, json, m, found);
     return to_domain(m, found);
 }
 
 decoded_edit read_edit(std::string_view json) {
-    faults found;
+    field_errors found;
     auto out = read_edit(json, found);
     EXPECT_TRUE(out) << found.at(0).field << ": " << found.at(0).detail;
     std::sort(out->changes.begin(), out->changes.end());
@@ -26,7 +26,7 @@ decoded_edit read_edit(std::string_view json) {
 }
 
 void expect_edit_fault(std::string_view json, std::string_view field, std::string_view code) {
-    faults found;
+    field_errors found;
     EXPECT_FALSE(read_edit(json, found)) << json;
     ASSERT_EQ(found.size(), 1u) << json;
     EXPECT_EQ(found[0].field, field) << json;
@@ -115,7 +115,7 @@ TEST(edit_to_domain, reports_each_error) {
                               std::string("attributes.") + owned, "invalid");
         }
     }
-    faults all;
+    field_errors all;
     EXPECT_FALSE(
         read_edit(R"({"description": null, "nope": 1, "status": "x", "tags": [""]})", all));
     EXPECT_EQ(all.size(), 4u);
@@ -128,7 +128,7 @@ TEST(edit_to_domain, reads_the_protobuf_form_alike) {
     m.mutable_annotations();
     (*m.mutable_attributes())["estimate"] = "3h";
     for (const char* name : {"due", "attributes.x", "due", "depends"}) m.add_clear(name);
-    faults found;
+    field_errors found;
     auto e = to_domain(m, found);
     ASSERT_TRUE(e) << found.at(0).field;
     const decoded_edit same = read_edit(R"({"status": "pending", "tags": ["a"], "annotations": [],
@@ -146,10 +146,10 @@ TEST(edit_to_domain, reports_errors_that_only_protobuf_can_express) {
     for (const char* name : {"project", "attributes.x", "uuid", "attributes.key"}) {
         m.add_clear(name);
     }
-    faults found;
+    field_errors found;
     EXPECT_FALSE(to_domain(m, found));
     std::vector<std::string> fields;
-    for (const field_fault& f : found) fields.push_back(f.field + " " + f.code);
+    for (const field_error& f : found) fields.push_back(f.field + " " + f.code);
     EXPECT_EQ(fields, (std::vector<std::string>{"project invalid", "attributes.x invalid",
                                                 "uuid unknown-field", "attributes.key invalid"}));
 }
@@ -158,7 +158,7 @@ TEST(edit_to_domain, enforces_its_limits) {
     v1::EditTask m;
     for (int i = 0; i < 50; ++i) (*m.mutable_attributes())["a" + std::to_string(i)] = "v";
     for (int i = 0; i < 50; ++i) m.add_clear("attributes.b" + std::to_string(i));
-    faults found;
+    field_errors found;
     EXPECT_TRUE(to_domain(m, found));
     m.add_clear("attributes.c");
     for (int i = 0; i < 101; ++i) m.mutable_tags()->add_values("t" + std::to_string(i));

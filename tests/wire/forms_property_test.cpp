@@ -72,13 +72,13 @@ v1::CreateTask any_create() {
 
 v1::CreateTask read_back(format f, std::string_view bytes) {
     v1::CreateTask out;
-    faults found;
+    field_errors found;
     RC_ASSERT(decode(f, bytes, out, found));
     return out;
 }
 
 decoded_create meant_by(const v1::CreateTask& m) {
-    faults found;
+    field_errors found;
     auto out = to_domain(m, found);
     RC_ASSERT(out.has_value());
     return std::move(*out);
@@ -147,7 +147,7 @@ RC_GTEST_PROP(forms, survive_corruption, ()) {
     }
     bytes.resize(*rc::gen::inRange<std::size_t>(0, bytes.size() + 1));
     v1::CreateTask out;
-    faults found;
+    field_errors found;
     const bool ok = decode(f, bytes, out, found);
     RC_ASSERT(ok == found.empty());
     to_domain(out, found);

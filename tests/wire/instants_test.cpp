@@ -55,7 +55,7 @@ void expect_kept_or_refused(const google::protobuf::Message& empty, const FieldD
     // A handler that collects further errors also reads rejected values.
     const time_point at = to_time_point(stamp);
     EXPECT_TRUE(is_instant(at));
-    faults found;
+    field_errors found;
     ASSERT_EQ(decode(format::protobuf, sent->SerializeAsString(), *read, found), wanted.is_good);
     if (!wanted.is_good) {
         ASSERT_EQ(found.size(), 1u);
@@ -92,7 +92,7 @@ TEST(instants, inside_of_a_list_are_named_by_their_index) {
     v1::CreateTask sent, read;
     sent.add_annotations();
     sent.add_annotations()->mutable_entry()->set_nanos(-1);
-    faults found;
+    field_errors found;
     EXPECT_FALSE(decode(format::protobuf, sent.SerializeAsString(), read, found));
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].field, "annotations[1].entry");
@@ -102,7 +102,7 @@ TEST(instants, of_another_year_are_rejected_in_json) {
     for (const char* text : {"0000-12-31T23:59:59.999Z", "0001-01-01T00:00:00+00:01",
                              "9999-12-31T23:59:59-00:01", "10000-01-01T00:00:00Z"}) {
         v1::CreateToken read;
-        faults found;
+        field_errors found;
         const std::string json = R"({"expiresAt": ")" + std::string(text) + R"("})";
         EXPECT_FALSE(decode(format::json, json, read, found)) << text;
         ASSERT_EQ(found.size(), 1u);

@@ -7,18 +7,18 @@
 namespace callsign::wire {
 namespace {
 
-faults faults_of(std::string_view json, google::protobuf::Message&& into) {
-    faults found;
+field_errors faults_of(std::string_view json, google::protobuf::Message&& into) {
+    field_errors found;
     EXPECT_FALSE(decode(format::json, json, into, found)) << json;
     return found;
 }
 
-faults faults_of(std::string_view json) {
+field_errors faults_of(std::string_view json) {
     return faults_of(json, v1::CreateTask());
 }
 
 void expect_form_fault(std::string_view json, std::string_view field, std::string_view code) {
-    const faults found = faults_of(json);
+    const field_errors found = faults_of(json);
     ASSERT_EQ(found.size(), 1u) << json;
     EXPECT_EQ(found[0].field, field) << json;
     EXPECT_EQ(found[0].code, code) << json;
@@ -27,7 +27,7 @@ void expect_form_fault(std::string_view json, std::string_view field, std::strin
 
 TEST(json_read, fills_every_kind_of_field) {
     v1::CreateTask m;
-    faults found;
+    field_errors found;
     const std::string_view json = R"( {
         "description": "Call \"them\"\n\u00e9\ud83d\ude00", "tags": ["a", "b"], "project": null,
         "due": "2026-11-20T13:48:00.250+01:00",
@@ -52,7 +52,7 @@ TEST(json_read, fills_every_kind_of_field) {
 
 v1::EditTask edit_of(std::string_view json) {
     v1::EditTask m;
-    faults found;
+    field_errors found;
     EXPECT_TRUE(decode(format::json, json, m, found)) << found.at(0).detail;
     return m;
 }
@@ -81,7 +81,7 @@ TEST(json_read, distinguishes_an_empty_list_from_an_absent_one) {
 
 TEST(json_read, reports_errors_of_a_merge_patch) {
     const auto expect = [](std::string_view json, std::string_view field, std::string_view code) {
-        const faults found = faults_of(json, v1::EditTask());
+        const field_errors found = faults_of(json, v1::EditTask());
         ASSERT_EQ(found.size(), 1u) << json;
         EXPECT_EQ(found[0].field, field) << json;
         EXPECT_EQ(found[0].code, code) << json;
@@ -123,7 +123,7 @@ TEST(json_read, stores_no_more_of_a_map_than_its_limit) {
         return json + R"("a0": "x"}, "descripton": "x"})";
     };
     v1::CreateTask m;
-    faults found;
+    field_errors found;
     EXPECT_FALSE(decode(format::json, with(10'000), m, found));
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].field, "attributes.a0");
@@ -170,10 +170,10 @@ TEST(json_read, names_what_has_the_wrong_type) {
 }
 
 TEST(json_read, reports_every_error_at_once) {
-    const faults found =
+    const field_errors found =
         faults_of(R"({"description": 1, "x": {}, "tags": ["a", 2, false], "due": "?"})");
     std::vector<std::string> fields;
-    for (const field_fault& f : found) fields.push_back(f.field);
+    for (const field_error& f : found) fields.push_back(f.field);
     EXPECT_EQ(fields, (std::vector<std::string>{"description", "x", "tags[1]", "tags[2]", "due"}));
 }
 
@@ -188,7 +188,7 @@ TEST(json_read, rejects_invalid_json) {
          {"", " ", "{", "{}x", "{} {}", "{'a': 1}", "{\"a\": }", "{\"description\": \"a\",}", "nul",
           "\xEF\xBB\xBF{}", "{\"description\": \"\xFF\"}", "{\"description\": \"\xC0\x80\"}",
           "{\"description\": \"\\ud800\"}", "{\"description\": \"a\nb\"}", "{/* */}"}) {
-        const faults found = faults_of(text);
+        const field_errors found = faults_of(text);
         ASSERT_FALSE(found.empty()) << text;
         EXPECT_EQ(found.back().field, "") << text;
         EXPECT_EQ(found.back().code, "malformed") << text;
@@ -203,14 +203,14 @@ TEST(json_read, limits_nesting_and_errors) {
     for (int i = 0; i < 100'000; ++i) wide += ",\"f" + std::to_string(i) + "\":1";
     EXPECT_EQ(faults_of(wide + "}").size(), 100u);
 
-    const faults named = faults_of("{\"" + std::string(10'000, 'n') + "\": 1}");
+    const field_errors named = faults_of("{\"" + std::string(10'000, 'n') + "\": 1}");
     ASSERT_EQ(named.size(), 1u);
     EXPECT_LE(named[0].field.size(), 64u);
 }
 
 TEST(json_read, takes_whole_numbers_and_booleans) {
     v1::Receipt m;
-    faults found;
+    field_errors found;
     ASSERT_TRUE(decode(format::json, R"({"number": 9007199254740991, "seq": -1, "created": true})",
                        m, found));
     EXPECT_EQ(m.number(), 9'007'199'254'740'991);
@@ -265,7 +265,7 @@ TEST(protobuf, rejects_unknown_fields_by_path) {
         ->AddVarint(77, 1);
     const std::string bytes = m.SerializeAsString();
     v1::CreateTask out;
-    faults found;
+    field_errors found;
     EXPECT_FALSE(decode(format::protobuf, bytes, out, found));
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].field, "annotations[1].77");
@@ -278,7 +278,7 @@ TEST(protobuf, rejects_malformed_input) {
                                                  4),
                                      std::string("\x0A\x02\xFF\xFE", 4), std::string("\x0B")}) {
         v1::CreateTask out;
-        faults found;
+        field_errors found;
         EXPECT_FALSE(decode(format::protobuf, bytes, out, found));
         ASSERT_EQ(found.size(), 1u);
         EXPECT_EQ(found[0].code, "malformed");
@@ -294,7 +294,7 @@ TEST(body, has_a_limit_of_values_in_either_form) {
     };
     const auto code_of = [](format from, const std::string& bytes, std::size_t bound) {
         v1::EditTasks m;
-        faults found;
+        field_errors found;
         decode(from, bytes, m, found, faults_max, bound);
         return found.empty() ? std::string() : found.back().code;
     };
@@ -302,7 +302,7 @@ TEST(body, has_a_limit_of_values_in_either_form) {
         const std::string json =
             R"({"items":[)" + repeated(30, std::string(item) + ",") + std::string(item) + "]}";
         v1::EditTasks m;
-        faults found;
+        field_errors found;
         ASSERT_TRUE(decode(format::json, json, m, found));
         const std::size_t of_item = item == "{}" ? 1 : item.starts_with(R"({"r)") ? 2 : 3;
         const std::size_t in_protobuf = 31 * of_item, in_json = in_protobuf + 2;

@@ -15,7 +15,7 @@ TEST(parameters, decodes_escapes) {
 }
 
 TEST(parameters, a_query_is_names_and_values) {
-    faults found;
+    field_errors found;
     const parameters q("state=failed&account=a%26b+c&&pageSize", {"state", "account", "pageSize"},
                        found);
     EXPECT_TRUE(found.empty());
@@ -26,7 +26,7 @@ TEST(parameters, a_query_is_names_and_values) {
 }
 
 TEST(parameters, a_misspelt_or_repeated_parameter_is_an_error) {
-    faults found;
+    field_errors found;
     const parameters q("stat=failed&state=failed&state=pending", {"state"}, found);
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].field, "stat");
@@ -35,13 +35,13 @@ TEST(parameters, a_misspelt_or_repeated_parameter_is_an_error) {
     EXPECT_EQ(found[1].code, "duplicate-parameter");
 }
 
-page_request read_from(const std::string& text, faults& found) {
+page_request read_from(const std::string& text, field_errors& found) {
     const parameters q(text, {"pageSize", "pageToken"}, found);
     return read_page(q, found);
 }
 
 TEST(parameters, page_sizes_are_limited) {
-    faults found;
+    field_errors found;
     EXPECT_EQ(read_from("", found).size, 100);
     EXPECT_EQ(read_from("pageSize=0", found).size, 100);
     EXPECT_EQ(read_from("pageSize=7", found).size, 7);
@@ -57,7 +57,7 @@ TEST(parameters, page_sizes_are_limited) {
 }
 
 TEST(parameters, a_page_token_is_read_back) {
-    faults found;
+    field_errors found;
     EXPECT_EQ(read_from("pageToken=" + page_token(123456789), found).after, 123456789);
     EXPECT_TRUE(found.empty());
     for (const std::string token : {"42", "*", "YWZ0ZXI6", "YWZ0ZXI6LTE"}) {

@@ -27,7 +27,7 @@
 namespace callsign::api {
 
 // Support for remote accounts. Without an outbox there are none.
-struct elsewhere_service {
+struct remote_support {
     callsign::outbox* outbox = nullptr;  // must outlive the service
     jobs::sink_opener open{};
 };
@@ -41,7 +41,7 @@ struct service_options {
     feed_options feed{};
     jobs::webhook_options webhooks{};
     web_options web{};
-    elsewhere_service elsewhere{};
+    remote_support remote{};
     backup_files backups{};  // empty: no backups can be made
     // Encrypts devices' keys. Null: no device can be added to a managed account. Shared with the
     // configuration; never modified.

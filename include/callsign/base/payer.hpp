@@ -18,12 +18,12 @@ class payer {
 
     // The system's internal work, mainly the reaper's. It always has the first turn: nothing that
     // was queued later may overtake its decisions (engine::reconcile), and there is little of it.
-    static constexpr payer house() { return payer(0); }
-    static constexpr payer strangers() { return payer(-1); }
+    static constexpr payer system() { return payer(0); }
+    static constexpr payer anonymous() { return payer(-1); }
     // Operators' work that is not charged to the account it changes.
     static constexpr payer operators() { return payer(-2); }
 
-    constexpr bool is_house() const { return id_ == 0; }
+    constexpr bool is_system() const { return id_ == 0; }
     constexpr std::int64_t id() const { return id_; }
 
     friend auto operator<=>(const payer&, const payer&) = default;

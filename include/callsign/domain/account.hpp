@@ -27,31 +27,31 @@ enum class account_state : std::uint8_t {
     active = 1,
     disabled,  // no access
     deleted,   // no access; can be restored until the grace period ends
-    going,     // its rows are being removed; its name is free
+    removing,  // its rows are being removed; its name is free
 };
 
 std::string_view to_string(account_state state) noexcept;
 
 // local or remote: where an account's tasks are. Clients of the two wait for different things, so
 // the reaper has a window for each class.
-enum class account_class : std::uint8_t { here = 1, elsewhere = 2 };
-inline constexpr std::array account_classes{account_class::here, account_class::elsewhere};
+enum class account_class : std::uint8_t { local = 1, remote = 2 };
+inline constexpr std::array account_classes{account_class::local, account_class::remote};
 
 std::string_view to_string(account_class c) noexcept;
 
 // One value for each class.
 template <class T>
 struct per_class {
-    T here{};
-    T elsewhere{};
+    T local{};
+    T remote{};
 
     per_class() = default;
     template <std::convertible_to<T> Both>
-    per_class(const Both& both) : here(both), elsewhere(both) {}  // NOLINT: one value for both
+    per_class(const Both& both) : local(both), remote(both) {}  // NOLINT: one value for both
 
-    T& operator[](account_class c) { return c == account_class::here ? here : elsewhere; }
+    T& operator[](account_class c) { return c == account_class::local ? local : remote; }
     const T& operator[](account_class c) const {
-        return c == account_class::here ? here : elsewhere;
+        return c == account_class::local ? local : remote;
     }
 };
 
@@ -68,9 +68,9 @@ struct account {
     time_point created_at{};
     account_mode mode = account_mode::managed;
     account_state state = account_state::active;
-    std::optional<time_point> deleted_at{};  // set while deleted or going
+    std::optional<time_point> deleted_at{};  // set while deleted or removing
     // The account is remote (domain/remote_chain.hpp): its tasks here are a mirror.
-    bool elsewhere = false;
+    bool is_remote = false;
     chain_head head{};
     std::int64_t history_from = 0;  // task history before this seq is no longer retained
     std::int64_t stored_bytes = 0;  // of versions (size_of), encrypted or not, and of the snapshot

@@ -42,13 +42,13 @@ struct auto_window_options {
 };
 
 enum class window_reason {
-    fixed,        // set in the configuration
-    few_samples,  // the fallback
-    derived,      // quantile times margin
-    at_floor,     // quantile times margin is below window_min
-    at_ceiling,   // quantile times margin is above window_max
-    kept_close,   // unchanged: the wanted window is within the hysteresis
-    kept_longer,  // longer than the wanted window, since it shortens slowly
+    fixed,              // set in the configuration
+    few_samples,        // the fallback
+    derived,            // quantile times margin
+    at_floor,           // quantile times margin is below window_min
+    at_ceiling,         // quantile times margin is above window_max
+    within_hysteresis,  // unchanged: the wanted window is within the hysteresis
+    shortening,         // longer than the wanted window, since it shortens slowly
 };
 std::string_view to_string(window_reason reason) noexcept;
 

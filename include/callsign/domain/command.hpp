@@ -50,23 +50,23 @@
     DO(edit_webhook) \
     DO(remove_webhook) \
     DO(settle_delivery) \
-    DO(give_key) \
+    DO(assign_key) \
     DO(keep_retry_times) \
     DO(begin_delivery) \
     DO(take_delivery) \
     DO(settle) \
     DO(apply_remote_version) \
     DO(apply_remote_state) \
-    DO(give_up_effect) \
+    DO(suspend_effect) \
     DO(fail_in_flight) \
     DO(halt_remote) \
     DO(edit_remote) \
-    DO(move_there) \
-    DO(move_here) \
-    DO(begin_restored) \
+    DO(move_to_remote) \
+    DO(move_to_local) \
+    DO(mark_restored) \
     DO(resume_series) \
     DO(merge_snapshot) \
-    DO(tell_again) \
+    DO(recreate_tasks) \
     DO(number_tasks) \
     DO(end_resync) \
     DO(edit_account) \

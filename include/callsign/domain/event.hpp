@@ -33,7 +33,7 @@ struct slot_settled {
 // reaper fails no slot that a request is working on.
 struct retry_seen {
     account_id account;
-    account_class accounts = account_class::here;
+    account_class accounts = account_class::local;
     slot_id slot;
     slot_state found = slot_state::pending;
     milliseconds after{0};

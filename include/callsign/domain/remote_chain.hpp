@@ -23,8 +23,8 @@ namespace callsign {
 // Why the account is halted until an operator acts. Stored as its number.
 enum class remote_halt : std::uint8_t {
     none = 0,
-    gone_back = 1,   // versions that the remote once had are missing there
-    incomplete = 2,  // the remote has neither the beginning of its history nor a snapshot
+    history_lost = 1,        // versions that the remote once had are missing there
+    history_incomplete = 2,  // the remote has neither the beginning of its history nor a snapshot
 };
 
 std::string_view to_string(remote_halt why) noexcept;

@@ -51,7 +51,7 @@ bool is_sound(const retry_record& record) noexcept;
 
 // The record of a class, as it is stored.
 struct kept_retry_times {
-    account_class accounts = account_class::here;
+    account_class accounts = account_class::local;
     retry_record record;
 };
 

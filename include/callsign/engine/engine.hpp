@@ -102,7 +102,7 @@ using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown
 class remote_editor {
   public:
     virtual ~remote_editor() = default;
-    virtual bool is_elsewhere(account_id account) const = 0;
+    virtual bool is_remote(account_id account) const = 0;
     virtual boost::asio::awaitable<result<edit_task::answer>> edit(edit_task c) = 0;
 };
 
@@ -140,7 +140,7 @@ class engine {
     // remote server cannot be reached; nothing was done.
     boost::asio::awaitable<result<edit_task::answer>> edit(edit_task c);
     // Sets the editor for remote accounts. It must outlive the requests.
-    void edit_elsewhere_by(remote_editor& editor);
+    void set_remote_editor(remote_editor& editor);
 
     // Executes a query on the reader executor. A query with a large claim has a transaction of its
     // own, so that others do not wait behind it. Errors: errc::overloaded, deadline_exceeded (not
@@ -189,7 +189,7 @@ class engine {
 
     // Returns whether this claim would be rejected now for its account's share or the limits; if
     // so, it is counted as rejected.
-    bool turns_away(const claim& asks);
+    bool would_reject(const claim& asks);
 
     milliseconds request_deadline() const noexcept;
 
@@ -204,7 +204,7 @@ class engine {
     bool writable() const noexcept;
     // Why writes are rejected, if that will last: the disk is full, writes fail, are not permitted,
     // or data is corrupt. None after the next successful write.
-    const std::optional<store_failure>& write_trouble() const noexcept;
+    const std::optional<store_failure>& write_failure() const noexcept;
     // Tests at the start, and periodically while writes are rejected, whether the store can be
     // written. Runs until stop(). Spawn once.
     boost::asio::awaitable<void> watch_writes();

@@ -101,7 +101,7 @@ class outbox final : public remote_editor {
     void stop();
     boost::asio::awaitable<void> stopped();
 
-    bool is_elsewhere(account_id account) const override;
+    bool is_remote(account_id account) const override;
     // Edits the task as the remote server has it, and returns once that server has the change.
     // Errors: as engine::submit(); overloaded, remote_unavailable: nothing was done;
     // outcome_unknown.

@@ -52,7 +52,7 @@ class permits {
 
       private:
         std::shared_ptr<state> of_;
-        payer who_ = payer::house();
+        payer who_ = payer::system();
         bool is_slow_ = false;  // when it began
     };
 

@@ -18,8 +18,8 @@ class engine_probe {
     // ---- network thread ----
     virtual void queue_depth_changed(std::size_t /*depth*/) {}
     // A request was rejected before it began, for lack of this.
-    enum class lacking { depth, bytes, account_depth, account_bytes, time };
-    virtual void turned_away(lacking /*resource*/) {}
+    enum class limit { depth, bytes, account_depth, account_bytes, time };
+    virtual void rejected(limit /*resource*/) {}
     enum class create_outcome {
         created,
         replayed,
@@ -35,7 +35,7 @@ class engine_probe {
     // A request was rejected because its account has reached this limit.
     virtual void account_full(account_limit /*limit*/) {}
     // Writes are rejected from now on, and why; none: they succeed again.
-    virtual void write_trouble_changed(const std::optional<store_failure>& /*now*/) {}
+    virtual void write_failure_changed(const std::optional<store_failure>& /*now*/) {}
     // A command or a query was rejected because of a failed read or corruption.
     virtual void read_failed(const store_failure& /*why*/) {}
     // `commit`: from COMMIT until it was durable; `batch`: from the first command until then.

@@ -72,7 +72,7 @@ class backups {
     // read are skipped.
     boost::asio::awaitable<result<std::vector<kept_backup>>> kept();
     static constexpr std::size_t kept_shown_max = 100;
-    std::optional<progress> under_way() const noexcept;
+    std::optional<progress> in_progress() const noexcept;
     const backup_record& last() const noexcept { return last_; }
     const backup_tally& tally() const noexcept { return tally_; }
     // As passed to run().

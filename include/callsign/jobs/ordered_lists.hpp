@@ -54,7 +54,7 @@ class ordered_lists {
   private:
     // Shared with guards in coroutine frames, which at shutdown may outlive everything else.
     struct state {
-        std::vector<account_id> under_way;
+        std::vector<account_id> in_progress;
         std::deque<shared> kept;  // the oldest first
         std::size_t kept_bytes = 0;
 

@@ -54,16 +54,18 @@ boost::asio::awaitable<result<change_remote_answer>> change_remote(context& with
 // sent there; the account's row has the progress. Otherwise it must know the account's last
 // version, from the devices. Repeated, it changes nothing.
 struct remote_not_empty {};
-using move_there_answer =
-    std::variant<move_there::answer, remote_fault, remote_not_empty, no_master_key>;
-boost::asio::awaitable<result<move_there_answer>> move_account_there(
+using move_to_remote_answer =
+    std::variant<move_to_remote::answer, remote_fault, remote_not_empty, no_master_key>;
+boost::asio::awaitable<result<move_to_remote_answer>> move_account_to_remote(
     context& with, const sink_opener& open, account_id account, const remote_server& at, actor by);
 
 // Moves the account to this server, with its history. Rejected unless the mirror is up to date and
 // nothing is in flight.
 struct remote_unreachable {};
-using move_here_answer = std::variant<move_here::answer, remote_unreachable>;
-boost::asio::awaitable<result<move_here_answer>> move_account_here(context& with, outbox& outbox,
-                                                                   account_id account, actor by);
+using move_to_local_answer = std::variant<move_to_local::answer, remote_unreachable>;
+boost::asio::awaitable<result<move_to_local_answer>> move_account_to_local(context& with,
+                                                                           outbox& outbox,
+                                                                           account_id account,
+                                                                           actor by);
 
 }  // namespace callsign::jobs

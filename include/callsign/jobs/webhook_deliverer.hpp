@@ -91,7 +91,7 @@ class webhook_deliverer {
     std::map<uuid, std::shared_ptr<hook>> hooks_;
     std::unordered_map<account_id, std::vector<std::shared_ptr<hook>>> of_accounts_;
     delivery_counts counts_;
-    std::size_t under_way_ = 0;  // running coroutines
+    std::size_t in_progress_ = 0;  // running coroutines
     bool stopped_ = false;
     std::optional<wakeup> ended_;  // a coroutine has, or stop() was called; set by start()
 };

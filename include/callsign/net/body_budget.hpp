@@ -53,7 +53,7 @@ class body_lease {
   public:
     // Without a budget: every reservation is granted.
     body_lease() = default;
-    explicit body_lease(std::shared_ptr<body_budget> budget, payer who = payer::strangers())
+    explicit body_lease(std::shared_ptr<body_budget> budget, payer who = payer::anonymous())
         : budget_(std::move(budget)), payer_(who) {}
     body_lease(body_lease&& other) noexcept;
     body_lease& operator=(body_lease&& other) noexcept;
@@ -78,7 +78,7 @@ class body_lease {
 
   private:
     std::shared_ptr<body_budget> budget_;  // shared: a lease may outlive the server
-    payer payer_ = payer::strangers();
+    payer payer_ = payer::anonymous();
     std::size_t bytes_ = 0;
 };
 

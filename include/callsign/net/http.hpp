@@ -148,7 +148,7 @@ struct http_response {
     // Instead of a response, for a request that wants_socket(). The connection closes afterwards.
     std::optional<socket_upgrade> upgrade{};
     // Whatever the status, a remote server has failed, not this one.
-    bool is_fault_of_another = false;
+    bool is_upstream_error = false;
     // Clients send their next request right after this response, on the same connection, and lose
     // work if they cannot: a server that stops waits a second for it, unless they request the same
     // target again.
@@ -176,7 +176,7 @@ struct admission {
     // Set: the response to the request, whatever its body.
     std::optional<http_response> refused{};
     // The payer of the body and of the response.
-    callsign::payer payer = callsign::payer::strangers();
+    callsign::payer payer = callsign::payer::anonymous();
 };
 
 // Optional functions of the code behind the server.
@@ -236,7 +236,7 @@ struct finished_request {
     const http_request& request;  // only id, method, version and client_address
     unsigned status = 200;        // 101: upgraded to a WebSocket
     const request_facts& facts;
-    bool is_fault_of_another = false;
+    bool is_upstream_error = false;
     std::chrono::nanoseconds took{};  // from its header's end to its response's, or a stream's
     std::size_t bytes_in = 0;         // of its body
     std::size_t bytes_out = 0;        // of its response's body
@@ -250,7 +250,7 @@ class http_probe {
     virtual void connection_closed() {}
     virtual void connection_refused() {}
     // A connection was evicted to make room for another.
-    virtual void connection_displaced() {}
+    virtual void connection_evicted() {}
     virtual void connection_timed_out() {}
     // Of the request only id, method, target, version and client_address: the handler has consumed
     // the rest. Without method and target if its header did not arrive whole. `took`: from the
@@ -298,8 +298,8 @@ class http_server {
     // Stops accepting, closes idle connections; requests in progress are responded to ("Connection:
     // close") and then closed. Clients that transfer nothing for two seconds are cut off.
     void stop();
-    // Completes when no session is left, or after `patience`, when the remaining ones are cut off.
-    boost::asio::awaitable<void> drained(milliseconds patience);
+    // Completes when no session is left, or after `timeout`, when the remaining ones are cut off.
+    boost::asio::awaitable<void> drained(milliseconds timeout);
 
   private:
     class impl;

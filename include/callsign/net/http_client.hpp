@@ -54,7 +54,7 @@ struct http_failure {
     boost::system::error_code error{};
     bool sent = false;  // the server may have acted on the request
     // OpenSSL's description of what is wrong with the server's certificate; empty: nothing.
-    std::string distrust{};
+    std::string certificate_error{};
 
     bool timed_out() const noexcept;
 };

@@ -32,7 +32,7 @@ class service_manager {
     std::error_code alive() const;
 
     // The service manager ends a process without alive() for this long; zero: no watchdog.
-    std::chrono::microseconds patience() const noexcept { return patience_; }
+    std::chrono::microseconds timeout() const noexcept { return patience_; }
 
   private:
     std::error_code tell(std::string_view state) const;

@@ -16,7 +16,7 @@
 
 namespace callsign {
 
-enum class verdict : std::uint8_t { ok, warning, fault, skipped };
+enum class verdict : std::uint8_t { ok, warning, error, skipped };
 
 struct diagnosis {
     std::string check;  // "config", "permissions", ...
@@ -51,8 +51,8 @@ struct store_sight {
 };
 
 // The state of a running server, as it reports it.
-struct server_word {
-    std::string why_not{};    // why it could not be queried; empty: it was
+struct server_report {
+    std::string error{};      // why it could not be queried; empty: it was
     std::string not_ready{};  // why it rejects writes; empty: it accepts them
     milliseconds window{};
     milliseconds interval{};
@@ -70,7 +70,7 @@ struct doctor_question {
     // All names of environment variables.
     std::vector<std::string> variables{};
     // Queries the server of this data directory; with `held`, its held series as well.
-    std::function<server_word(const std::filesystem::path& data_dir, bool held)> ask{};
+    std::function<server_report(const std::filesystem::path& data_dir, bool held)> ask{};
 };
 
 // Reads only. Throws nothing: a check that is not possible reports why.

@@ -113,7 +113,7 @@ class reaper {
     reaper& operator=(const reaper&) = delete;
 
     // Sets the outbox, which queries remote servers about slots. It must outlive the reaper.
-    void ask_elsewhere(outbox& outbox);
+    void use_outbox(outbox& outbox);
 
     // Sweeps until stop(). Spawn once.
     boost::asio::awaitable<void> run();

@@ -31,7 +31,7 @@ class footprint {
     void look(const reserve& c);
     void look(const fulfil& c);
     void look(const begin_delivery& c);
-    void look(const give_key& c);
+    void look(const assign_key& c);
     void look(const edit_task& c);
     void look(const add_version& c);
     void look(const add_sealed_version& c);

@@ -76,6 +76,6 @@ std::vector<operation> effective_only(std::vector<operation> operations,
 // Drops tasks that the list both creates and finally deletes: no other replica needs them. Keeps
 // tasks in `met`, since others' operations concern them and the list's operations on them, above
 // all the Delete, must apply. Requires: every operation has an effect.
-std::vector<operation> without_passing(std::vector<operation> effective, const presence& met);
+std::vector<operation> drop_transient(std::vector<operation> effective, const presence& met);
 
 }  // namespace callsign::rules

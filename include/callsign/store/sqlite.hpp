@@ -113,7 +113,7 @@ restored_store restore_sqlite(const std::filesystem::path& backup,
 
 // What the header and the rows of a store show without opening it as one. Nothing is created,
 // migrated, locked or waited for, so a server may be running.
-struct sqlite_look : store_sight {  // no rows if `unread` is set
+struct store_state : store_sight {  // no rows if `unread` is set
     bool exists = false;
     std::string unreadable{};       // why the file cannot be read; empty: it can
     bool is_database = false;       // false: another kind of file
@@ -126,8 +126,8 @@ struct sqlite_look : store_sight {  // no rows if `unread` is set
     bool is_own = true;  // false: another program's database; true if unknown
     std::string unread{};
 };
-sqlite_look look_at_sqlite(const std::filesystem::path& data_dir,
-                           const std::function<store_sight(read_tx&)>& look_at_rows);
+store_state inspect_store(const std::filesystem::path& data_dir,
+                          const std::function<store_sight(read_tx&)>& look_at_rows);
 
 // The SQLite library in use.
 struct sqlite_release {

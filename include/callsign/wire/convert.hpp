@@ -44,11 +44,12 @@ struct decoded_create {
 // another field. Attributes that hold an instant (until, scheduled, start, end) are given in RFC
 // 3339 or in seconds since the epoch, and become the latter. A task that Taskwarrior cannot keep is
 // rejected (domain/task_faults.hpp); its age is not checked. nullopt: `found` has all errors.
-std::optional<decoded_create> to_domain(const v1::CreateTask& message, faults& found,
+std::optional<decoded_create> to_domain(const v1::CreateTask& message, field_errors& found,
                                         std::string_view key_attribute = "key");
 
 // Adds errors of a task, under the names by which clients set its attributes.
-void add_faults(faults& found, std::span<const task_fault> wrong, std::string_view key_attribute);
+void add_errors(field_errors& found, std::span<const task_fault> wrong,
+                std::string_view key_attribute);
 
 // An edit as the client meant it, in the terms of the command edit_task.
 struct decoded_edit {
@@ -63,12 +64,12 @@ struct decoded_edit {
 
 // Limits as for a creation. The names in `clear` count as attributes, and a text that is given must
 // not be empty. Errors name fields as in JSON; an error about a null names the field itself.
-std::optional<decoded_edit> to_domain(const v1::EditTask& message, faults& found,
+std::optional<decoded_edit> to_domain(const v1::EditTask& message, field_errors& found,
                                       std::string_view key_attribute = "key");
 
 // An annotation to add, which has a text, or those to remove, which have a text or an entry.
 std::optional<task_action> to_domain(const v1::Annotation& message, task_action::kind verb,
-                                     faults& found);
+                                     field_errors& found);
 
 v1::Receipt to_message(const receipt& r);
 // The inverse of to_domain, for tasks of any origin: `attributes` has those without a field.

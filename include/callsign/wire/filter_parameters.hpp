@@ -20,9 +20,9 @@ inline constexpr std::array<std::string_view, 4> repeatable_parameters{"status",
 std::vector<std::string_view> with_filter_parameters(std::initializer_list<std::string_view> own);
 
 // Adds an error for each invalid parameter.
-task_filter read_filter(const parameters& asked, faults& found);
+task_filter read_filter(const parameters& asked, field_errors& found);
 
 // As read_filter(), for a feed; none: the parameters have no filter.
-std::optional<task_filter> read_feed_filter(const parameters& asked, faults& found);
+std::optional<task_filter> read_feed_filter(const parameters& asked, field_errors& found);
 
 }  // namespace callsign::wire

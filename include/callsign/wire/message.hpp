@@ -25,22 +25,22 @@ namespace callsign::wire {
 
 enum class format : std::uint8_t { json, protobuf };
 
-struct field_fault {
+struct field_error {
     std::string field;   // a path; empty: the whole body
     std::string code;    // unknown-field, duplicate-field, wrong-type, invalid, required, too-long,
                          // malformed ...
     std::string detail;  // a sentence
 
-    friend bool operator==(const field_fault&, const field_fault&) = default;
+    friend bool operator==(const field_error&, const field_error&) = default;
 };
-using faults = std::vector<field_fault>;
+using field_errors = std::vector<field_error>;
 
 // Decoding ends at this number of errors.
 constexpr std::size_t faults_max = 100;
 
 // Adds an error, unless `found` has `most`, or one for its field: the first error of a field is the
 // cause of later ones, and an unreadable field is not also "required".
-void add_fault(faults& found, field_fault fault, std::size_t most = faults_max);
+void add_error(field_errors& found, field_error fault, std::size_t most = faults_max);
 
 // Returns a name that a client gave, cut to a length that fits in a response.
 std::string_view shortened(std::string_view name) noexcept;
@@ -55,8 +55,8 @@ inline constexpr std::size_t values_max = 50'000;
 // Decodes into `out`. Appends errors to `found` while there are fewer than `most`; if `most` is
 // reached, some of the body was not read. Returns true if no error was added. A body of more than
 // `values` values is rejected as a whole.
-bool decode(format from, std::string_view bytes, google::protobuf::Message& out, faults& found,
-            std::size_t most = faults_max, std::size_t values = values_max);
+bool decode(format from, std::string_view bytes, google::protobuf::Message& out,
+            field_errors& found, std::size_t most = faults_max, std::size_t values = values_max);
 
 std::string encode(format to, const google::protobuf::Message& message);
 

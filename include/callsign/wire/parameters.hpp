@@ -24,9 +24,10 @@ class parameters {
   public:
     // Adds an error for each name that is not `known` or is given twice: a misspelt filter would
     // silently change the result. Names in `repeatable` may be repeated.
-    parameters(std::string_view text, std::span<const std::string_view> known, faults& found,
+    parameters(std::string_view text, std::span<const std::string_view> known, field_errors& found,
                std::span<const std::string_view> repeatable = {});
-    parameters(std::string_view text, std::initializer_list<std::string_view> known, faults& found)
+    parameters(std::string_view text, std::initializer_list<std::string_view> known,
+               field_errors& found)
         : parameters(text, std::span(known.begin(), known.size()), found) {}
 
     // Returns an empty text if the name is not given.
@@ -43,7 +44,7 @@ class parameters {
 
 // pageSize and pageToken of a listing by row ID; larger sizes are cut to the maximum.
 inline constexpr std::int64_t page_size_max = 1000;
-page_request read_page(const parameters& asked, faults& found);
+page_request read_page(const parameters& asked, field_errors& found);
 
 // Returns the text of `pageToken`.
 std::string page_token(std::int64_t last_id);

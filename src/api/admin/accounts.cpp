@@ -8,26 +8,26 @@
 namespace callsign::api {
 namespace {
 
-void check_remote(const v1::CreateAccount& message, wire::faults& found) {
+void check_remote(const v1::CreateAccount& message, wire::field_errors& found) {
     check_remote_server(message.remote(), found);
     if (message.mode() == to_string(account_mode::opaque)) {
-        add_fault(found, {"remote", "invalid", "Must not be given for an opaque account."});
+        add_error(found, {"remote", "invalid", "Must not be given for an opaque account."});
     }
 }
 
-v1::CreateAccount read_account(const request_context& c, wire::faults& found) {
+v1::CreateAccount read_account(const request_context& c, wire::field_errors& found) {
     v1::CreateAccount message;
     if (!read_body(c, message, found)) return message;
     check_name(message.name(), "An account", found);
     check_prefix(message.prefix(), "An account's default series", found);
     const bool opaque = message.mode() == to_string(account_mode::opaque);
     if (!opaque && !message.mode().empty() && message.mode() != to_string(account_mode::managed)) {
-        add_fault(found, {"mode", "invalid", "Must be managed or opaque."});
+        add_error(found, {"mode", "invalid", "Must be managed or opaque."});
     }
     if (!message.client_id().empty() && !opaque) {
-        add_fault(found, {"clientId", "invalid", "Must not be given unless mode is opaque."});
+        add_error(found, {"clientId", "invalid", "Must not be given unless mode is opaque."});
     } else if (!message.client_id().empty() && !parse_uuid(message.client_id())) {
-        add_fault(found, {"clientId", "malformed", "Must be a UUID."});
+        add_error(found, {"clientId", "malformed", "Must be a UUID."});
     }
     if (message.has_remote()) check_remote(message, found);
     return message;
@@ -49,7 +49,7 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
     const seal::wiped afterwards(token);
     create_account command{wanted.name(), wanted.prefix(), "default", sha256(token)};
     actor by = c.by();
-    const auto done = co_await jobs::connect_account(a.jobs, a.elsewhere.open, std::move(command),
+    const auto done = co_await jobs::connect_account(a.jobs, a.remote.open, std::move(command),
                                                      server, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
@@ -60,12 +60,12 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
 }  // namespace
 
 awaitable<http_response> change_account(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::EditAccount wanted;
     if (read_body(c, wanted, wrong)) {
         if (!wanted.name().empty()) check_name(wanted.name(), "An account", wrong);
         if (wanted.name().empty() && !wanted.has_disabled()) {
-            add_fault(wrong, {"", "invalid", "Must have name or disabled."});
+            add_error(wrong, {"", "invalid", "Must have name or disabled."});
         }
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
@@ -91,7 +91,7 @@ awaitable<http_response> remove_account(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     callsign::list_accounts question{read_page(c, wrong)};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await a.engine.ask(question);
@@ -99,7 +99,7 @@ awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
     v1::AccountList message;
     message.set_next_page_token(next_page_token(*found));
     for (const account& each : found->rows) {
-        if (each.state == account_state::going) continue;
+        if (each.state == account_state::removing) continue;
         account shown = each;
         v1::Account described = co_await describe_account(a, std::move(shown));
         *message.add_accounts() = std::move(described);
@@ -108,7 +108,7 @@ awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> add_account(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::CreateAccount wanted = read_account(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     if (wanted.has_remote()) co_return co_await add_remote_account(a, c, std::move(wanted));

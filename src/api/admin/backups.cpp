@@ -22,17 +22,17 @@ v1::Backup described(const std::filesystem::path& dir, const backup_manifest& m)
 }  // namespace
 
 awaitable<http_response> make_backup(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::MakeBackup wanted;
     const bool is_read = read_body(c, wanted, wrong);
     const bool is_named = !wanted.directory().empty();
     const std::filesystem::path dir =
         is_named ? std::filesystem::path(wanted.directory()) : a.backups.next_scheduled();
     if (is_read && dir.empty()) {
-        add_fault(wrong,
+        add_error(wrong,
                   {"directory", "required", "Must be given: backup.directory is not configured."});
     } else if (is_read && is_named && !dir.is_absolute()) {
-        add_fault(wrong, {"directory", "malformed", "Must be an absolute path."});
+        add_error(wrong, {"directory", "malformed", "Must be an absolute path."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     note_action note{.what = "backup-begun", .subject = dir.string()};
@@ -48,11 +48,11 @@ awaitable<http_response> make_backup(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> resume_series(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::ResumeSeries wanted;
     const bool is_read = read_body(c, wanted, wrong);
     if (is_read && (wanted.at() < 0 || wanted.at() > number_max)) {
-        add_fault(wrong, {"at", "invalid", "Must be 1 to 999999999999."});
+        add_error(wrong, {"at", "invalid", "Must be 1 to 999999999999."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     callsign::resume_series command{.account = c.owner(), .named = upper(c.named())};
@@ -78,7 +78,7 @@ awaitable<http_response> show_backups(admin_context& a, request_context& c) {
         message.set_every(to_duration_text(options.every));
         message.set_keep(static_cast<std::int64_t>(options.keep));
     }
-    if (const auto now = a.backups.under_way()) {
+    if (const auto now = a.backups.in_progress()) {
         message.set_running(true);
         message.set_copied(now->done);
         message.set_total(now->total);

@@ -19,7 +19,8 @@ struct import_head {
     uuid version{};
 };
 
-import_head read_import_head(const request_context& c, bool has_version, wire::faults& found) {
+import_head read_import_head(const request_context& c, bool has_version,
+                             wire::field_errors& found) {
     import_head head;
     const auto field = c.request.find("X-Client-Id");
     const auto client = field == c.request.end()
@@ -49,7 +50,7 @@ http_response answer_result(const request_context& c, bool imported) {
 }  // namespace
 
 awaitable<http_response> put_client(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     const import_head head = read_import_head(c, false, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     register_client command{head.client};
@@ -66,7 +67,7 @@ awaitable<http_response> put_client(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> import_version(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     const wire::parameters asked(c.request.query(), {"parent"}, wrong);
     const import_head head = read_import_head(c, true, wrong);
     const auto parent = parse_uuid(asked.get("parent"));
@@ -86,7 +87,7 @@ awaitable<http_response> import_version(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     const wire::parameters asked(c.request.query(), {"takenAt", "versionsSince"}, wrong);
     const import_head head = read_import_head(c, true, wrong);
     const auto taken_at = parse_rfc3339(asked.get("takenAt"));

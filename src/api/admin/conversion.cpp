@@ -10,11 +10,11 @@ namespace callsign::api {
 namespace {
 
 // Returns the secret as sent; empty: `found` has the error.
-std::string read_secret(const request_context& c, wire::faults& found) {
+std::string read_secret(const request_context& c, wire::field_errors& found) {
     v1::ManageAccount message;
     if (!read_body(c, message, found)) return {};
     if (message.encryption_secret().empty()) {
-        add_fault(found, {"encryptionSecret", "required",
+        add_error(found, {"encryptionSecret", "required",
                           "Must be the sync.encryption_secret of the account's replicas."});
     }
     return std::move(*message.mutable_encryption_secret());
@@ -42,7 +42,7 @@ awaitable<std::optional<account_id>> find_owner(admin_context& a, request_contex
 }  // namespace
 
 awaitable<http_response> convert_account(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     std::string secret = read_secret(c, wrong);
     seal::wipe(c.request.body());
     const seal::wiped afterwards(secret);
@@ -74,7 +74,7 @@ awaitable<http_response> cancel_conversion(admin_context& a, request_context& c)
     const auto owner = co_await find_owner(a, c, refused);
     if (!owner) co_return refused;
     if (!a.jobs.board.cancel(jobs::job_kind::conversion, *owner)) {
-        co_return answer_problem(c, problems::not_under_way,
+        co_return answer_problem(c, problems::no_conversion,
                                  "The account has no conversion in progress.");
     }
     note_action note{"conversion-cancelled", wire::percent_decoded(c.captured[0])};

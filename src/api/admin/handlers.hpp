@@ -19,7 +19,7 @@ struct admin_context {
     callsign::clock& clock;
     callsign::entropy& entropy;
     const std::int64_t& late_retries;  // retries answered with slot-failed since the start
-    const elsewhere_service& elsewhere;
+    const remote_support& remote;
     jobs::backups& backups;
 };
 

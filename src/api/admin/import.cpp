@@ -16,10 +16,10 @@ namespace callsign::api {
 namespace {
 
 void read_task(const v1::ImportedTask& message, const std::string& where, import_tasks& out,
-               wire::faults& found) {
+               wire::field_errors& found) {
     const auto id = parse_uuid(message.uuid());
     if (!id || id->is_nil()) {
-        add_fault(found, {where + ".uuid", "malformed", "Must be a UUID, and not the nil UUID."});
+        add_error(found, {where + ".uuid", "malformed", "Must be a UUID, and not the nil UUID."});
         return;
     }
     import_tasks::imported_task& task = out.tasks.emplace_back();
@@ -36,14 +36,14 @@ void read_task(const v1::ImportedTask& message, const std::string& where, import
     if (wrong.empty()) wrong = faults_of(task.attributes);
     for (const task_fault& each : wrong) {
         const std::string place = where + ".attributes";
-        add_fault(found, {each.attribute.empty()
+        add_error(found, {each.attribute.empty()
                               ? place
                               : place + "." + std::string(wire::shortened(each.attribute)),
                           std::string(each.code), std::string(each.detail)});
     }
 }
 
-import_tasks read_tasks(const request_context& c, wire::faults& found) {
+import_tasks read_tasks(const request_context& c, wire::field_errors& found) {
     import_tasks command;
     command.bytes = c.request.body().size();
     command.author = c.who.token;
@@ -52,10 +52,10 @@ import_tasks read_tasks(const request_context& c, wire::faults& found) {
     command.with_keys = message.with_keys();
     command.check_only = message.check_only();
     if (command.check_only && !command.with_keys) {
-        add_fault(found, {"checkOnly", "invalid", "Must not be set without withKeys."});
+        add_error(found, {"checkOnly", "invalid", "Must not be set without withKeys."});
     }
     if (static_cast<std::size_t>(message.tasks_size()) > import_tasks::tasks_max) {
-        add_fault(found, {"tasks", "too-many", "Must have at most 500 entries."});
+        add_error(found, {"tasks", "too-many", "Must have at most 500 entries."});
         return command;
     }
     for (int i = 0; i < message.tasks_size(); ++i) {
@@ -75,11 +75,11 @@ http_response answer_done(const request_context& c, const import_tasks::done& do
     return answer_message(c, 200, message);
 }
 
-wire::field_fault key_fault_of(const import_tasks::key_fault& fault) {
+wire::field_error key_error_of(const import_tasks::key_fault& fault) {
     using kind = import_tasks::key_fault_kind;
     const std::string place = "tasks[" + std::to_string(fault.task) + "].attributes";
     const auto with = [&](const char* code, const std::string& why) {
-        return wire::field_fault{place, code, fault.key + ": " + why};
+        return wire::field_error{place, code, fault.key + ": " + why};
     };
     switch (fault.kind) {
     case kind::not_a_key: return with("malformed", "Must be a key such as SYN-1.");
@@ -101,8 +101,8 @@ wire::field_fault key_fault_of(const import_tasks::key_fault& fault) {
 }
 
 refused keys_not_kept(const import_tasks::keys_refused& no) {
-    wire::faults faults;
-    for (const auto& fault : no.faults) faults.push_back(key_fault_of(fault));
+    wire::field_errors faults;
+    for (const auto& fault : no.faults) faults.push_back(key_error_of(fault));
     const std::int64_t before = no.checked.imported;
     return {problems::numbers_refused,
             (before == 0 ? "No task was imported"
@@ -115,7 +115,7 @@ refused keys_not_kept(const import_tasks::keys_refused& no) {
 }  // namespace
 
 awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     import_tasks wanted = read_tasks(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     std::string name = wire::percent_decoded(c.captured[0]);
@@ -126,7 +126,7 @@ awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
     co_return answer_outcome(
         c, *done, [&c](const import_tasks::done& counts) { return answer_done(c, counts); },
         [](const import_tasks::keys_refused& no) { return keys_not_kept(no); },
-        [](account_is_elsewhere) { return import_there(); },
+        [](account_is_remote) { return import_there(); },
         [](account_is_opaque) {
             return refused{problems::account_opaque,
                            "The server cannot encrypt tasks for the account's clients: configure "

@@ -13,13 +13,13 @@ std::string row_place(std::size_t row) {
 }
 
 import_numbers::row read_row(const v1::NumberedTask& message, const std::string& where,
-                             wire::faults& found) {
+                             wire::field_errors& found) {
     import_numbers::row row{.prefix = message.prefix(),
                             .number = message.number(),
                             .title = message.title(),
                             .after = message.after()};
     const auto wrong = [&](const char* field, std::string_view code, std::string_view detail) {
-        add_fault(found, {where + "." + field, std::string(code), std::string(detail)});
+        add_error(found, {where + "." + field, std::string(code), std::string(detail)});
     };
     if (!is_valid_prefix(row.prefix)) {
         wrong("prefix", "malformed",
@@ -47,14 +47,14 @@ import_numbers::row read_row(const v1::NumberedTask& message, const std::string&
     return row;
 }
 
-import_numbers read_rows(const request_context& c, wire::faults& found) {
+import_numbers read_rows(const request_context& c, wire::field_errors& found) {
     import_numbers command{.account = c.owner(), .bytes = c.request.body().size()};
     command.author = c.who.token;
     v1::ImportNumbers message;
     if (!read_body(c, message, found)) return command;
     command.check_only = message.check_only();
     if (static_cast<std::size_t>(message.rows_size()) > import_numbers::rows_max) {
-        add_fault(found, {"rows", "too-many", "Must have at most 250 entries."});
+        add_error(found, {"rows", "too-many", "Must have at most 250 entries."});
         return command;
     }
     for (int i = 0; i < message.rows_size(); ++i) {
@@ -64,11 +64,11 @@ import_numbers read_rows(const request_context& c, wire::faults& found) {
     return command;
 }
 
-wire::field_fault number_fault(const import_numbers::fault& fault) {
+wire::field_error number_error(const import_numbers::fault& fault) {
     using kind = import_numbers::fault_kind;
     const std::string& key = fault.key;
     const auto with = [&](const char* code, std::string detail) {
-        return wire::field_fault{row_place(fault.row), code, std::move(detail)};
+        return wire::field_error{row_place(fault.row), code, std::move(detail)};
     };
     switch (fault.kind) {
     case kind::unknown_prefix: return with("unknown-prefix", "Series " + key + " does not exist.");
@@ -89,7 +89,7 @@ wire::field_fault number_fault(const import_numbers::fault& fault) {
 }  // namespace
 
 awaitable<http_response> import_numbers_to(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     import_numbers command = read_rows(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     co_return co_await carry_out(
@@ -101,12 +101,12 @@ awaitable<http_response> import_numbers_to(admin_context& a, request_context& c)
             return answer_message(c, 200, message);
         },
         [](const import_numbers::refused& no) {
-            wire::faults faults;
-            for (const auto& fault : no.faults) faults.push_back(number_fault(fault));
+            wire::field_errors faults;
+            for (const auto& fault : no.faults) faults.push_back(number_error(fault));
             return refused{problems::numbers_refused,
                            "No row was imported. The errors are listed by row.", std::move(faults)};
         },
-        [](account_is_elsewhere) { return import_there(); },
+        [](account_is_remote) { return import_there(); },
         [](account_is_opaque) {
             return refused{problems::account_opaque,
                            "The server cannot encrypt tasks for the account's clients."};

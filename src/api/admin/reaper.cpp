@@ -69,7 +69,7 @@ v1::ReaperWindow window_message(account_class accounts, const window_status& w,
 
 // A window without data is shown only for local accounts.
 bool is_shown(account_class accounts, const window_status& w) {
-    return accounts == account_class::here || w.samples > 0 || w.failed > 0;
+    return accounts == account_class::local || w.samples > 0 || w.failed > 0;
 }
 
 v1::ReaperStatus reaper_message(const reaper_status& status,
@@ -77,7 +77,7 @@ v1::ReaperStatus reaper_message(const reaper_status& status,
                                 std::int64_t late_retries, time_point now) {
     v1::ReaperStatus message;
     message.set_interval(to_duration_text(status.options.interval));
-    message.set_window(to_duration_text(status.windows.here.choice.window));
+    message.set_window(to_duration_text(status.windows.local.choice.window));
     message.set_window_setting(status.options.window ? to_duration_text(*status.options.window)
                                                      : "auto");
     message.set_retention(to_duration_text(status.options.retention));

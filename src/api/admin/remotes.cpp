@@ -54,42 +54,42 @@ void describe(v1::RemoteState& out, const remote_status& now) {
 }  // namespace
 
 void check_remote_url(const std::string& url, const std::string& field, bool insecure,
-                      wire::faults& found) {
+                      wire::field_errors& found) {
     const auto parsed = net::parse_outgoing_url(url);
     if (const auto* const fault = std::get_if<std::string>(&parsed)) {
-        return add_fault(found, {field, "malformed", *fault});
+        return add_error(found, {field, "malformed", *fault});
     }
     const auto& where = std::get<net::outgoing_url>(parsed);
     if (where.target.find('?') != where.target.npos) {
-        return add_fault(found, {field, "malformed", "Must not have a query."});
+        return add_error(found, {field, "malformed", "Must not have a query."});
     }
     if (where.tls || insecure || is_loopback(where.host)) return;
-    add_fault(found, {field, "insecure",
+    add_error(found, {field, "insecure",
                       "Must be https: plain http sends the client ID, a credential, unencrypted. "
                       "Set insecure to allow plain http."});
 }
 
-void check_remote_server(const v1::RemoteServer& at, wire::faults& found) {
+void check_remote_server(const v1::RemoteServer& at, wire::field_errors& found) {
     check_remote_url(at.url(), "remote.url", at.insecure(), found);
     const auto client_id = parse_uuid(at.client_id());
     if (!client_id) {
-        add_fault(found, {"remote.clientId", "malformed", "Must be a UUID."});
+        add_error(found, {"remote.clientId", "malformed", "Must be a UUID."});
     } else if (client_id->is_nil()) {
-        add_fault(found, {"remote.clientId", "invalid", "Must not be the nil UUID."});
+        add_error(found, {"remote.clientId", "invalid", "Must not be the nil UUID."});
     }
     if (at.encryption_secret().empty()) {
-        add_fault(found, {"remote.encryptionSecret", "required",
+        add_error(found, {"remote.encryptionSecret", "required",
                           "Must be the sync.encryption_secret of the account's replicas."});
     }
 }
 
 awaitable<v1::Account> describe_account(admin_context& a, account shown) {
     v1::Account message = wire::to_message(shown);
-    if (!shown.elsewhere) co_return message;
+    if (!shown.is_remote) co_return message;
     callsign::find_remote question{shown.id};
     const auto row = co_await a.engine.ask(question);
     if (row && *row) describe(*message.mutable_remote(), **row);
-    const auto now = a.elsewhere.outbox ? a.elsewhere.outbox->status(shown.id) : std::nullopt;
+    const auto now = a.remote.outbox ? a.remote.outbox->status(shown.id) : std::nullopt;
     if (now) describe(*message.mutable_remote(), *now);
     co_return message;
 }
@@ -112,7 +112,7 @@ awaitable<http_response> show_any_account(admin_context& a, request_context& c) 
 }
 
 awaitable<http_response> change_remote(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::EditRemote wanted;
     if (read_body(c, wanted, wrong) && !wanted.url().empty()) {
         check_remote_url(wanted.url(), "url", wanted.insecure(), wrong);
@@ -126,8 +126,8 @@ awaitable<http_response> change_remote(admin_context& a, request_context& c) {
     const jobs::remote_changes changes{wanted.url(), wanted.encryption_secret(),
                                        wanted.accept_loss()};
     actor by = c.by();
-    const auto done = co_await jobs::change_remote(a.jobs, a.elsewhere.open, (*owner)->id, changes,
-                                                   std::move(by));
+    const auto done =
+        co_await jobs::change_remote(a.jobs, a.remote.open, (*owner)->id, changes, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
     account shown = **owner;
@@ -147,39 +147,39 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
     jobs::remote_server server{at.url(), *parse_uuid(at.client_id()), at.encryption_secret()};
     const seal::wiped its_copy(server.secret);
     actor by = c.by();
-    const auto done = co_await jobs::move_account_there(a.jobs, a.elsewhere.open, shown.id, server,
-                                                        std::move(by));
+    const auto done = co_await jobs::move_account_to_remote(a.jobs, a.remote.open, shown.id, server,
+                                                            std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (const auto why = refusal_in(*done, [](account_is_opaque) { return cannot_move(); })) {
         co_return answer_refused(c, *why);
     }
-    shown.elsewhere = true;
+    shown.is_remote = true;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
 awaitable<http_response> bring_here(admin_context& a, request_context& c, account shown) {
-    if (!shown.elsewhere || a.elsewhere.outbox == nullptr) {
+    if (!shown.is_remote || a.remote.outbox == nullptr) {
         co_return answer_refused(c, refusals(no_remote{}));
     }
     actor by = c.by();
     const auto done =
-        co_await jobs::move_account_here(a.jobs, *a.elsewhere.outbox, shown.id, std::move(by));
+        co_await jobs::move_account_to_local(a.jobs, *a.remote.outbox, shown.id, std::move(by));
     if (!done) co_return answer_error(c, done.error());
     if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
-    shown.elsewhere = false;
+    shown.is_remote = false;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
 }  // namespace
 
 awaitable<http_response> move_account(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::MoveAccount wanted;
     const bool is_read = read_body(c, wanted, wrong);
     const seal::wiped afterwards(*wanted.mutable_remote()->mutable_encryption_secret());
     const bool is_away = !wanted.remote().url().empty();
     if (is_read && wanted.here() == is_away) {
-        add_fault(wrong, {"here", "required", "Exactly one of here and remote must be given."});
+        add_error(wrong, {"here", "required", "Exactly one of here and remote must be given."});
     }
     if (is_read && is_away) check_remote_server(wanted.remote(), wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);

@@ -8,7 +8,7 @@
 namespace callsign::api {
 namespace {
 
-callsign::list_slots read_filter(const request_context& c, wire::faults& found) {
+callsign::list_slots read_filter(const request_context& c, wire::field_errors& found) {
     const wire::parameters asked(c.request.query(), {"state", "account", "pageSize", "pageToken"},
                                  found);
     callsign::list_slots filter;
@@ -37,7 +37,7 @@ v1::Slot slot_message(const listed_slot& row) {
 }  // namespace
 
 awaitable<http_response> list_slots(admin_context& a, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     callsign::list_slots question = read_filter(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await a.engine.ask(std::move(question));

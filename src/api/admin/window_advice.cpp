@@ -84,9 +84,9 @@ std::optional<std::string> too_long(const window_status& w, const reaper_status&
                "reaper.window to " +
                to_duration_text(wanted) + " or auto.";
     }
-    constexpr milliseconds patience = std::chrono::minutes{1};
+    constexpr milliseconds timeout = std::chrono::minutes{1};
     const bool was_guessed = fixed || w.choice.reason == window_reason::few_samples;
-    if (!was_guessed || oldest_age <= std::max(window / 2, patience)) return std::nullopt;
+    if (!was_guessed || oldest_age <= std::max(window / 2, timeout)) return std::nullopt;
     return "Slots of clients that do not retry are pending for long, and no retry came late: "
            "reaper.window (" +
            to_duration_text(window) + ") may be shorter.";
@@ -107,10 +107,10 @@ std::string reason_text(const window_status& w, const auto_window_options& o) {
         return inputs_text(c, o) + "less than reaper.window_min (" + wanted + ").";
     case window_reason::at_ceiling:
         return inputs_text(c, o) + "more than reaper.window_max (" + wanted + ").";
-    case window_reason::kept_close:
+    case window_reason::within_hysteresis:
         return inputs_text(c, o) + "close to the current window (within " +
                number_text(o.hysteresis * 100) + " %).";
-    case window_reason::kept_longer:
+    case window_reason::shortening:
         return inputs_text(c, o) + "less; the window is shortened once in " +
                to_duration_text(o.shorten_after) + ", at most by half, until it is " + wanted + ".";
     }
@@ -120,7 +120,7 @@ std::string reason_text(const window_status& w, const auto_window_options& o) {
 std::string advise(const reaper_status& status, milliseconds oldest_age) {
     for (const account_class c : account_classes) {
         if (auto text = too_short(status.windows[c], status)) {
-            return c == account_class::here ? *text : "Remote accounts: " + *text;
+            return c == account_class::local ? *text : "Remote accounts: " + *text;
         }
     }
     milliseconds longest{0};
@@ -131,7 +131,7 @@ std::string advise(const reaper_status& status, milliseconds oldest_age) {
         return "A slot is pending longer than reaper.window (" + to_duration_text(longest) +
                ") allows: sweeps do not keep up; shorten reaper.interval or enlarge reaper.batch.";
     }
-    if (auto text = too_long(status.windows.here, status, oldest_age)) return *text;
+    if (auto text = too_long(status.windows.local, status, oldest_age)) return *text;
     return "Nothing to change: no retry came too late, and no slot is pending for long.";
 }
 

@@ -17,22 +17,22 @@ constexpr milliseconds wait_max{std::chrono::seconds{60}};
 // Queries without a match, after which only the cursor is returned.
 constexpr int poll_looks_max = 10;
 
-void read_limit(std::string_view text, std::size_t& limit, wire::faults& found) {
+void read_limit(std::string_view text, std::size_t& limit, wire::field_errors& found) {
     limit = limit_usual;
     if (text.empty()) return;
     const auto wanted = parse_integer(text);
     if (wanted && *wanted >= 1 && *wanted <= limit_max) {
         limit = static_cast<std::size_t>(*wanted);
     } else {
-        add_fault(found, {"limit", "invalid", "Must be 1 to 1000."});
+        add_error(found, {"limit", "invalid", "Must be 1 to 1000."});
     }
 }
 
-milliseconds read_wait(std::string_view text, wire::faults& found) {
+milliseconds read_wait(std::string_view text, wire::field_errors& found) {
     if (text.empty()) return milliseconds{0};
     const auto wanted = parse_duration(text);
     if (wanted && *wanted <= wait_max) return *wanted;
-    add_fault(found, {"wait", "invalid", "Must be a duration such as 30s, at most 60s."});
+    add_error(found, {"wait", "invalid", "Must be a duration such as 30s, at most 60s."});
     return milliseconds{0};
 }
 
@@ -51,7 +51,7 @@ http_response answer_changes(const feed_context& f, const request_context& c,
 
 awaitable<http_response> list_changes(feed_context& f, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    wire::faults found;
+    wire::field_errors found;
     question_reader asked(c, {"after", "limit", "wait"}, found);
     const std::string_view after = asked.get("after");
     feed_question question = asked.read(after.empty() ? "0" : after);

@@ -88,7 +88,7 @@ awaitable<void> follow(following& f, feed_sink& to) {
 awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_following(
     feed_context& f, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    wire::faults found;
+    wire::field_errors found;
     question_reader asked(c, {"after"}, found);
     // The Last-Event-ID of a reconnecting client overrides the URL.
     const auto field = c.request.find("Last-Event-ID");

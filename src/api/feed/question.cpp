@@ -10,7 +10,8 @@ read_changes feed_question::ask(time_point now, std::size_t work_max) const {
 }
 
 question_reader::question_reader(const request_context& c,
-                                 std::initializer_list<std::string_view> own, wire::faults& found)
+                                 std::initializer_list<std::string_view> own,
+                                 wire::field_errors& found)
     : c_(c),
       found_(found),
       known_(wire::with_filter_parameters(own)),
@@ -23,7 +24,7 @@ feed_question question_reader::read(std::string_view cursor) {
         asked.mark = at->mark;
         asked.from_now = at->is_now;
     } else {
-        add_fault(found_, {"after", "malformed",
+        add_error(found_, {"after", "malformed",
                            "Must be a cursor from the feed, \"0\" for the beginning, or \"now\"."});
     }
     asked.filter = wire::read_feed_filter(asked_, found_);

@@ -37,14 +37,14 @@ struct feed_question {
 class question_reader {
   public:
     question_reader(const request_context& c, std::initializer_list<std::string_view> own,
-                    wire::faults& found);
+                    wire::field_errors& found);
 
     feed_question read(std::string_view cursor);
     std::string_view get(std::string_view name) const { return asked_.get(name); }
 
   private:
     const request_context& c_;
-    wire::faults& found_;
+    wire::field_errors& found_;
     std::vector<std::string_view> known_;
     wire::parameters asked_;
 };

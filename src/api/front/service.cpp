@@ -118,7 +118,7 @@ class service::impl {
           followers_(clock, feed_),
           pages_(engine, clock),
           webhook_options_(options.webhooks),
-          elsewhere_(std::move(options.elsewhere)),
+          remote_(std::move(options.remote)),
           web_options_(options.web),
           clock_(clock),
           root_(path_of(options.api.public_url)),
@@ -135,7 +135,7 @@ class service::impl {
                     {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
                     {engine, jobs_, clock, sync_, turnstile_, clients_, sessions_, registrations_,
                      snapshots_},
-                    {engine, jobs_, reaper, clock, entropy, late_retries_, elsewhere_, backups_},
+                    {engine, jobs_, reaper, clock, entropy, late_retries_, remote_, backups_},
                     {engine, hooks_},
                     {web_options_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
@@ -194,7 +194,7 @@ class service::impl {
         std::size_t announced = 0;
         std::from_chars(field.data(), field.data() + field.size(), announced);
         if (announced <= unread_body_bytes_max) return false;
-        return contexts_.sync.engine.turns_away({pays, {.bytes = announced}});
+        return contexts_.sync.engine.would_reject({pays, {.bytes = announced}});
     }
 
     // Large bodies are for known callers: an invented client ID or token must not use up their
@@ -275,7 +275,7 @@ class service::impl {
     followers followers_;
     jobs::feed_pages pages_;
     const jobs::webhook_options webhook_options_;
-    const elsewhere_service elsewhere_;
+    const remote_support remote_;
     const web_options web_options_;
     callsign::clock& clock_;
     const std::string root_;  // path of public_url, without a slash at its end

@@ -49,7 +49,7 @@ awaitable<http_response> show_alive(ops_context&, request_context&) {
 
 awaitable<http_response> show_ready(ops_context& o, request_context& c) {
     if (!o.engine.accepting()) co_return answer_error(c, errc::shutting_down);
-    if (const auto& trouble = o.engine.write_trouble()) {
+    if (const auto& trouble = o.engine.write_failure()) {
         const auto& kind = o.engine.writable() ? problems::not_ready : problems::store_damaged;
         co_return answer_problem(c, kind, reason_of(trouble->reason()));
     }

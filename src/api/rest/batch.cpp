@@ -25,8 +25,8 @@ constexpr std::size_t faults_max = std::size_t{4} * items_max;
 // ---- errors by item ----
 
 struct batch_faults {
-    wire::faults of_all;                   // of no single item
-    std::vector<wire::faults> of_items{};  // by field of the item
+    wire::field_errors of_all;                   // of no single item
+    std::vector<wire::field_errors> of_items{};  // by field of the item
 };
 
 // Returns 12 and "due" for "items[12].task.due"; nullopt: the path is of no item.
@@ -49,7 +49,7 @@ std::optional<std::pair<std::size_t, std::string>> item_and_field(std::string_vi
 // whole body is rejected.
 template <class Message>
 batch_faults read_batch(const request_context& c, Message& message) {
-    wire::faults found;
+    wire::field_errors found;
     const bool is_message = read_body(c, message, found, faults_max);
     batch_faults sorted;
     if (!is_message || found.size() >= faults_max) {
@@ -59,11 +59,11 @@ batch_faults read_batch(const request_context& c, Message& message) {
     }
     const int count = message.items_size();
     if (count == 0 || count > items_max) {
-        add_fault(found, {"items", count == 0 ? "required" : "too-long",
+        add_error(found, {"items", count == 0 ? "required" : "too-long",
                           "Must have 1 to " + std::to_string(items_max) + " items."});
     }
     sorted.of_items.resize(static_cast<std::size_t>(count));
-    for (wire::field_fault& fault : found) {
+    for (wire::field_error& fault : found) {
         auto place = item_and_field(fault.field);
         if (!place || place->first >= sorted.of_items.size()) {
             sorted.of_all.push_back(std::move(fault));
@@ -99,29 +99,29 @@ awaitable<std::vector<Result>> each_of(std::size_t count, const Work& work) {
 // ---- creations ----
 
 // Returns the key itself. Quotes in the text are those of the header field.
-std::string read_item_key(const std::string& text, wire::faults& found) {
+std::string read_item_key(const std::string& text, wire::field_errors& found) {
     auto read = wire::parse_idempotency_key(text.empty() ? std::vector<std::string_view>{}
                                                          : std::vector<std::string_view>{text});
     if (auto* key = std::get_if<std::string>(&read)) return std::move(*key);
     if (const auto* malformed = std::get_if<wire::key_malformed>(&read)) {
-        add_fault(found, {"idempotencyKey", "malformed", malformed->detail});
+        add_error(found, {"idempotencyKey", "malformed", malformed->detail});
     } else {
-        add_fault(found,
+        add_error(found,
                   {"idempotencyKey", "required", "Must be given, and differ for each creation."});
     }
     return {};
 }
 
 awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
-                                         const v1::KeyedCreation& item, wire::faults found) {
+                                         const v1::KeyedCreation& item, wire::field_errors found) {
     v1::CreationResult result;
     reserve request;
     request.account = *who.account;
     request.author = who.token;
     request.key = read_item_key(item.idempotency_key(), found);
-    wire::faults meant;
+    wire::field_errors meant;
     auto wanted = wire::to_domain(item.task(), meant, r.key_attribute);
-    for (wire::field_fault& fault : meant) add_fault(found, std::move(fault));
+    for (wire::field_error& fault : meant) add_error(found, std::move(fault));
     if (!found.empty()) {
         *result.mutable_problem() = to_message(refused_for(std::move(found)));
         co_return result;
@@ -153,16 +153,16 @@ awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
 constexpr std::size_t shown_bytes_max = std::size_t{16} * 1024;
 
 awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const v1::TaskEdit& item,
-                                   wire::faults found) {
+                                   wire::field_errors found) {
     v1::EditResult result;
     const auto ref = parse_task_ref(item.ref());
     if (!ref) {
-        add_fault(found, {"ref", item.ref().empty() ? "required" : "malformed",
+        add_error(found, {"ref", item.ref().empty() ? "required" : "malformed",
                           "Must be a task's UUID or its key, such as SYN-42."});
     }
-    wire::faults wrong;
+    wire::field_errors wrong;
     auto wanted = wire::to_domain(item.task(), wrong, r.key_attribute);
-    for (wire::field_fault& fault : wrong) add_fault(found, std::move(fault));
+    for (wire::field_error& fault : wrong) add_error(found, std::move(fault));
     if (!found.empty()) {
         *result.mutable_problem() = to_message(refused_for(std::move(found)));
         co_return result;

@@ -32,7 +32,7 @@ http_response answer_made(const rest_context& r, const request_context& c, const
 }  // namespace
 
 awaitable<http_response> list_devices(rest_context& r, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     callsign::list_devices question{c.owner(), read_page(c, wrong)};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await r.engine.ask(std::move(question));
@@ -46,7 +46,7 @@ awaitable<http_response> list_devices(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> add_device(rest_context& r, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::CreateDevice wanted;
     if (read_body(c, wanted, wrong)) check_name(wanted.name(), "A device", wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
@@ -55,8 +55,8 @@ awaitable<http_response> add_device(rest_context& r, request_context& c) {
     if (!done) co_return answer_error(c, done.error());
     const auto why = refusal_in(
         *done, opaque,
-        [](account_is_elsewhere) {
-            return refused{problems::account_elsewhere,
+        [](account_is_remote) {
+            return refused{problems::account_remote,
                            "The account's replicas sync with the remote server."};
         },
         [](name_taken) {

@@ -27,15 +27,15 @@ std::optional<std::vector<std::int64_t>> read_if_match(const http_request& reque
 
 // Returns nullopt if `found` has errors.
 std::optional<wire::decoded_edit> read_edit(const rest_context& r, const request_context& c,
-                                            v1::EditTask& message, wire::faults& found) {
+                                            v1::EditTask& message, wire::field_errors& found) {
     if (!read_body(c, message, found)) return std::nullopt;
-    wire::faults wrong;
+    wire::field_errors wrong;
     auto decoded = wire::to_domain(message, wrong, r.key_attribute);
-    for (wire::field_fault& fault : wrong) add_fault(found, std::move(fault));
+    for (wire::field_error& fault : wrong) add_error(found, std::move(fault));
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
 
-std::optional<bool> read_purge(const request_context& c, wire::faults& found) {
+std::optional<bool> read_purge(const request_context& c, wire::field_errors& found) {
     const wire::parameters asked(c.request.query(), {"purge"}, found);
     const std::string_view text = asked.get("purge");
     if (text.empty() || text == "false") return false;
@@ -67,7 +67,7 @@ awaitable<http_response> change_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::EditTask message;
     auto wanted = read_edit(r, c, message, wrong);
     if (!wanted) co_return answer_faults(c, wrong);
@@ -88,7 +88,7 @@ awaitable<http_response> delete_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
-    wire::faults wrong;
+    wire::field_errors wrong;
     const auto purge = read_purge(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     edit_task command{.account = c.account(), .task = *ref};
@@ -124,11 +124,11 @@ awaitable<http_response> act(rest_context& r, request_context& c, task_action ac
 awaitable<http_response> act_on_annotations(rest_context& r, request_context& c,
                                             task_action::kind verb) {
     v1::Annotation message;
-    wire::faults found;
+    wire::field_errors found;
     if (!read_body(c, message, found)) co_return answer_faults(c, std::move(found));
-    wire::faults wrong;
+    wire::field_errors wrong;
     auto action = wire::to_domain(message, verb, wrong);
-    for (wire::field_fault& fault : wrong) add_fault(found, std::move(fault));
+    for (wire::field_error& fault : wrong) add_error(found, std::move(fault));
     if (!found.empty()) co_return answer_faults(c, std::move(found));
     co_return co_await act(r, c, std::move(*action));
 }

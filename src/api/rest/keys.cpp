@@ -18,22 +18,22 @@ std::vector<std::string_view> idempotency_keys(const request_context& c) {
 }
 
 // The UUID identifies a retry. An Idempotency-Key, if sent, must be the same UUID.
-void check_key(const request_context& c, const uuid& id, wire::faults& found) {
+void check_key(const request_context& c, const uuid& id, wire::field_errors& found) {
     const auto read = wire::parse_idempotency_key(idempotency_keys(c));
     if (std::holds_alternative<wire::key_missing>(read)) return;
     const auto* const key = std::get_if<std::string>(&read);
     if (key != nullptr && parse_uuid(*key) == id) return;
-    add_fault(found, {"uuid", "invalid",
+    add_error(found, {"uuid", "invalid",
                       "Must be the UUID in the Idempotency-Key header, if that is sent."});
 }
 
-give_key read_wanted(const request_context& c, wire::faults& found) {
+assign_key read_wanted(const request_context& c, wire::field_errors& found) {
     v1::CreateKey message;
     if (!read_body(c, message, found)) return {};
     const auto id = parse_uuid(message.uuid());
     if (!id || *id == uuid{}) {
         const char* const code = message.uuid().empty() ? "required" : "malformed";
-        add_fault(found, {"uuid", code, "Must be the task's UUID."});
+        add_error(found, {"uuid", code, "Must be the task's UUID."});
     } else {
         check_key(c, *id, found);
     }
@@ -46,8 +46,8 @@ give_key read_wanted(const request_context& c, wire::faults& found) {
 }  // namespace
 
 awaitable<http_response> create_key(rest_context& r, request_context& c) {
-    wire::faults found;
-    give_key command = read_wanted(c, found);
+    wire::field_errors found;
+    assign_key command = read_wanted(c, found);
     if (!found.empty()) co_return answer_faults(c, found);
     const auto done = co_await r.engine.submit(std::move(command));
     if (!done) co_return answer_error(c, done.error());

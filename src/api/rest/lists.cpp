@@ -41,7 +41,7 @@ struct list_request {
 // Reads the parameters of a list. Adds an error for each invalid one.
 class list_reader {
   public:
-    list_reader(const request_context& c, wire::faults& found)
+    list_reader(const request_context& c, wire::field_errors& found)
         : found_(found), asked_(c.request.query(), known(), found, wire::repeatable_parameters) {}
 
     list_request read() {
@@ -111,10 +111,10 @@ class list_reader {
     }
 
     void fault(std::string_view name, std::string_view code, std::string_view detail) {
-        add_fault(found_, {std::string(name), std::string(code), std::string(detail)});
+        add_error(found_, {std::string(name), std::string(code), std::string(detail)});
     }
 
-    wire::faults& found_;
+    wire::field_errors& found_;
     wire::parameters asked_;
 };
 
@@ -166,8 +166,8 @@ struct task_page {
 using page_or_refusal = std::variant<task_page, refused>;
 
 refused unknown_prefix() {
-    return refused_for(wire::faults{{"prefix", std::string(problems::unknown_prefix.code),
-                                     "GET /v1/series lists the series."}});
+    return refused_for(wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
+                                           "GET /v1/series lists the series."}});
 }
 
 // Reads on from `after`, query by query.
@@ -266,14 +266,14 @@ http_response answer_page(const rest_context& r, const request_context& c, const
 
 awaitable<http_response> list_tasks(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    wire::faults found;
+    wire::field_errors found;
     const list_request wanted = list_reader(c, found).read();
     const auto place = asked_place(wanted);
     const bool by_key = is_by_key(wanted);
     const bool is_of_list = place && std::holds_alternative<list_place>(*place);
     const bool is_of_keys = place && std::holds_alternative<task_place>(*place);
     if (!place || (by_key ? is_of_list : is_of_keys)) {
-        add_fault(found,
+        add_error(found,
                   {"pageToken", "malformed", "Must be the nextPageToken of a page of this list."});
     }
     if (!found.empty()) co_return answer_faults(c, found);

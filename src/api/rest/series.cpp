@@ -13,37 +13,37 @@ namespace {
 
 constexpr std::size_t project_bytes_max = 255;
 
-void check_project(const std::string& project, wire::faults& found) {
+void check_project(const std::string& project, wire::field_errors& found) {
     const bool control = std::any_of(project.begin(), project.end(),
                                      [](unsigned char b) { return b < 0x20 || b == 0x7F; });
     if (project.size() > project_bytes_max) {
-        add_fault(found, {"project", "too-long", "Must have at most 255 bytes."});
+        add_error(found, {"project", "too-long", "Must have at most 255 bytes."});
     } else if (control) {
-        add_fault(found, {"project", "malformed", "Must not have control characters."});
+        add_error(found, {"project", "malformed", "Must not have control characters."});
     }
 }
 
-reset_policy read_reset(const std::string& text, wire::faults& found) {
+reset_policy read_reset(const std::string& text, wire::field_errors& found) {
     const auto policy = parse_reset_policy(text);
     if (!policy) {
-        add_fault(found, {"reset", "invalid", "Must be never, daily, monthly or yearly."});
+        add_error(found, {"reset", "invalid", "Must be never, daily, monthly or yearly."});
     }
     return policy.value_or(reset_policy::never);
 }
 
-void check_time_zone(const std::string& name, wire::faults& found) {
+void check_time_zone(const std::string& name, wire::field_errors& found) {
     if (is_time_zone(name)) return;
-    add_fault(found,
+    add_error(found,
               {"timeZone", "invalid",
                "Must be a time zone in the server's database, such as UTC or Europe/Berlin."});
 }
 
-void check_next(std::int64_t next, wire::faults& found) {
+void check_next(std::int64_t next, wire::field_errors& found) {
     if (next >= 1 && next <= number_max) return;
-    add_fault(found, {"next", "invalid", "Must be 1 to 999999999999."});
+    add_error(found, {"next", "invalid", "Must be 1 to 999999999999."});
 }
 
-create_series read_series(const request_context& c, wire::faults& found) {
+create_series read_series(const request_context& c, wire::field_errors& found) {
     v1::CreateSeries message;
     if (!read_body(c, message, found)) return {};
     check_prefix(message.prefix(), "A series", found);
@@ -64,7 +64,7 @@ create_series read_series(const request_context& c, wire::faults& found) {
     return made;
 }
 
-edit_series read_series_edit(const request_context& c, wire::faults& found) {
+edit_series read_series_edit(const request_context& c, wire::field_errors& found) {
     v1::EditSeries message;
     if (!read_body(c, message, found)) return {};
     edit_series wanted{.account = c.owner(), .named = c.named()};
@@ -72,7 +72,7 @@ edit_series read_series_edit(const request_context& c, wire::faults& found) {
         if (name == "project" && !message.has_project()) {
             wanted.project.emplace();
         } else {
-            add_fault(found, {name, "invalid", "Only a project can be removed."});
+            add_error(found, {name, "invalid", "Only a project can be removed."});
         }
     }
     if (message.has_prefix()) {
@@ -100,7 +100,7 @@ edit_series read_series_edit(const request_context& c, wire::faults& found) {
 }  // namespace
 
 awaitable<http_response> list_series(rest_context& r, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     callsign::list_series question{c.owner(), read_page(c, wrong), r.clock.now()};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await r.engine.ask(std::move(question));
@@ -113,7 +113,7 @@ awaitable<http_response> list_series(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> add_series(rest_context& r, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     create_series command = read_series(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     co_return co_await carry_out(r.engine, c, std::move(command), [&c](const series& s) {
@@ -122,7 +122,7 @@ awaitable<http_response> add_series(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> change_series(rest_context& r, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     edit_series command = read_series_edit(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     command.named = upper(command.named);

@@ -28,14 +28,14 @@ key_or_refusal read_key_header(const request_context& c) {
 
 // Returns nullopt if `found` has errors.
 std::optional<wire::decoded_create> read_create(const rest_context& r, const request_context& c,
-                                                wire::faults& found) {
+                                                wire::field_errors& found) {
     // One message for all requests keeps its memory; nothing is awaited while it is in use.
     thread_local v1::CreateTask message;
     message.Clear();
     if (!read_body(c, message, found)) return std::nullopt;
-    wire::faults meant;
+    wire::field_errors meant;
     auto decoded = wire::to_domain(message, meant, r.key_attribute);
-    for (wire::field_fault& fault : meant) add_fault(found, std::move(fault));
+    for (wire::field_error& fault : meant) add_error(found, std::move(fault));
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
 
@@ -53,7 +53,7 @@ http_response answer_receipt(const request_context& c, const receipted& given) {
 // A decoded creation has its dependencies in another order, so they are read again.
 sent_refs sent_depends(const request_context& c) {
     v1::CreateTask message;
-    wire::faults unread;
+    wire::field_errors unread;
     read_body(c, message, unread);
     return std::move(*message.mutable_depends());
 }
@@ -72,7 +72,7 @@ awaitable<http_response> create_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     auto key = read_key_header(c);
     if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
-    wire::faults found;
+    wire::field_errors found;
     auto wanted = read_create(r, c, found);
     if (!wanted) co_return answer_faults(c, found);
     reserve request{c.account(),

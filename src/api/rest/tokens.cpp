@@ -10,7 +10,7 @@ namespace callsign::api {
 namespace {
 
 create_token read_token(const rest_context& r, const request_context& c, token_scope otherwise,
-                        wire::faults& found) {
+                        wire::field_errors& found) {
     create_token command;
     v1::CreateToken message;
     if (!read_body(c, message, found)) return command;
@@ -18,12 +18,12 @@ create_token read_token(const rest_context& r, const request_context& c, token_s
     check_name(command.name, "A token", found);
     const auto scope =
         message.scope().empty() ? std::optional(otherwise) : parse_token_scope(message.scope());
-    if (!scope) add_fault(found, {"scope", "invalid", "Must be read, write or admin."});
+    if (!scope) add_error(found, {"scope", "invalid", "Must be read, write or admin."});
     command.scope = scope.value_or(otherwise);
     if (message.has_expires_at()) {
         command.expires_at = wire::to_time_point(message.expires_at());
         if (*command.expires_at <= r.clock.now()) {
-            add_fault(found, {"expiresAt", "invalid", "Must be in the future."});
+            add_error(found, {"expiresAt", "invalid", "Must be in the future."});
         }
     }
     return command;
@@ -46,7 +46,7 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
 // `owner`: none for operator tokens.
 awaitable<http_response> list(rest_context& r, request_context& c,
                               std::optional<account_ref> owner) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     callsign::list_tokens question{std::move(owner), read_page(c, wrong)};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await r.engine.ask(std::move(question));
@@ -77,7 +77,7 @@ awaitable<http_response> list_tokens(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> add_token(rest_context& r, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     create_token command = read_token(r, c, token_scope::write, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     command.account = c.owner();
@@ -93,10 +93,10 @@ awaitable<http_response> list_operator_tokens(rest_context& r, request_context& 
 }
 
 awaitable<http_response> add_operator_token(rest_context& r, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     create_token command = read_token(r, c, token_scope::admin, wrong);
     if (command.scope != token_scope::admin) {
-        add_fault(wrong, {"scope", "invalid", "Must be admin for an operator token."});
+        add_error(wrong, {"scope", "invalid", "Must be admin for an operator token."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     co_return co_await create(r, c, std::move(command));

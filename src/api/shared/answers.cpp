@@ -20,37 +20,37 @@ http_response answer_secret(const request_context& c, unsigned status,
     return response;
 }
 
-bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found,
-               std::size_t faults_max) {
+bool read_body(const request_context& c, google::protobuf::Message& message,
+               wire::field_errors& found, std::size_t faults_max) {
     if (wire::decode(c.head.body_form, c.request.body(), message, found, faults_max)) return true;
-    for (const wire::field_fault& fault : found) {
+    for (const wire::field_error& fault : found) {
         if (fault.field.empty()) return false;
     }
     return true;
 }
 
-void check_name(const std::string& name, std::string_view whose, wire::faults& found) {
+void check_name(const std::string& name, std::string_view whose, wire::field_errors& found) {
     if (name.empty()) {
-        add_fault(found, {"name", "required", std::string(whose) + " must have a name."});
+        add_error(found, {"name", "required", std::string(whose) + " must have a name."});
     } else if (!is_valid_name(name)) {
-        add_fault(found, {"name", "malformed",
+        add_error(found, {"name", "malformed",
                           "Must be up to 63 letters, digits, dots, hyphens and underscores, "
                           "beginning with a letter or digit."});
     }
 }
 
-void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found) {
+void check_prefix(const std::string& prefix, std::string_view whose, wire::field_errors& found) {
     if (prefix.empty()) {
-        add_fault(found, {"prefix", "required", std::string(whose) + " must have a prefix."});
+        add_error(found, {"prefix", "required", std::string(whose) + " must have a prefix."});
     } else if (!is_valid_prefix(prefix)) {
-        add_fault(found, {"prefix", "malformed",
+        add_error(found, {"prefix", "malformed",
                           "Must be a capital letter and up to 9 more of A-Z, 0-9 and _."});
     }
 }
 
-void check_number_before(std::int64_t number, std::string field, wire::faults& found) {
+void check_number_before(std::int64_t number, std::string field, wire::field_errors& found) {
     if (number >= 0 && number <= number_max) return;
-    add_fault(found, {std::move(field), "invalid", "Must be 0 to 999999999999."});
+    add_error(found, {std::move(field), "invalid", "Must be 0 to 999999999999."});
 }
 
 std::optional<refused> refusal_of(const read_changes::answer& read) {
@@ -70,8 +70,8 @@ std::optional<refused> refusal_of(const read_changes::answer& read) {
                        wire::cursor_text({diverged->last}, diverged->mark)};
     }
     if (std::holds_alternative<unknown_series>(read)) {
-        return refused_for(wire::faults{{"prefix", std::string(problems::unknown_prefix.code),
-                                         "GET /v1/series lists the series."}});
+        return refused_for(wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
+                                               "GET /v1/series lists the series."}});
     }
     return std::nullopt;
 }
@@ -92,7 +92,7 @@ http_response answer_no_account(const request_context& c) {
                           "GET /v1/admin/accounts lists the accounts.");
 }
 
-page_request read_page(const request_context& c, wire::faults& found) {
+page_request read_page(const request_context& c, wire::field_errors& found) {
     const wire::parameters asked(c.request.query(), {"pageSize", "pageToken"}, found);
     return read_page(asked, found);
 }

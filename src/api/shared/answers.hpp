@@ -46,15 +46,15 @@ http_response answer_secret(const request_context& c, unsigned status,
 
 // Reads the body as far as possible, so that errors in the fields that were read are in the same
 // response. Returns false if the body is no message at all.
-bool read_body(const request_context& c, google::protobuf::Message& message, wire::faults& found,
-               std::size_t faults_max = wire::faults_max);
+bool read_body(const request_context& c, google::protobuf::Message& message,
+               wire::field_errors& found, std::size_t faults_max = wire::faults_max);
 
 // Adds an error unless `name` is valid (domain/account.hpp). `whose`: "A device", for example.
-void check_name(const std::string& name, std::string_view whose, wire::faults& found);
+void check_name(const std::string& name, std::string_view whose, wire::field_errors& found);
 // Adds an error unless `prefix` is valid.
-void check_prefix(const std::string& prefix, std::string_view whose, wire::faults& found);
+void check_prefix(const std::string& prefix, std::string_view whose, wire::field_errors& found);
 // Adds an error unless this can be the number before another; 0: there is none.
-void check_number_before(std::int64_t number, std::string field, wire::faults& found);
+void check_number_before(std::int64_t number, std::string field, wire::field_errors& found);
 
 // Returns why a task reference names no task.
 refused unresolved(ref_fault why);
@@ -67,7 +67,7 @@ static_assert(task_attributes_max == 10'000 && task_bytes_max == std::size_t{4} 
 http_response answer_no_account(const request_context& c);
 
 // For a listing with pages and no other parameters.
-page_request read_page(const request_context& c, wire::faults& found);
+page_request read_page(const request_context& c, wire::field_errors& found);
 
 // Returns the token of the next page; empty: there is none.
 template <class Row>

@@ -9,7 +9,7 @@ namespace callsign::api {
 namespace {
 
 v1::Problem problem_message(const problem& kind, std::string_view detail,
-                            std::string_view request_id, const wire::faults& errors,
+                            std::string_view request_id, const wire::field_errors& errors,
                             std::string_view cursor = {}) {
     v1::Problem message;
     message.set_type("urn:callsign:problem:" + std::string(kind.code));
@@ -19,7 +19,7 @@ v1::Problem problem_message(const problem& kind, std::string_view detail,
     message.set_code(std::string(kind.code));
     message.set_request_id(std::string(request_id));
     message.set_cursor(std::string(cursor));
-    for (const wire::field_fault& fault : errors) {
+    for (const wire::field_error& fault : errors) {
         v1::FieldProblem& error = *message.add_errors();
         error.set_field(fault.field);
         error.set_code(fault.code);
@@ -29,14 +29,14 @@ v1::Problem problem_message(const problem& kind, std::string_view detail,
 }
 
 http_response problem_answer(wire::format form, const problem& kind, std::string_view detail,
-                             std::string_view request_id, const wire::faults& errors,
+                             std::string_view request_id, const wire::field_errors& errors,
                              std::string_view cursor = {}) {
     http_response response;
     response.status = kind.status;
     response.content_type = form == wire::format::json ? "application/problem+json"
                                                        : std::string(wire::media_type(form));
     response.body = wire::encode(form, problem_message(kind, detail, request_id, errors, cursor));
-    response.is_fault_of_another =
+    response.is_upstream_error =
         kind.code == problems::remote_unavailable.code || kind.code == problems::remote_halted.code;
     response.facts.reason = kind.code;
     return response;
@@ -101,11 +101,11 @@ refused meaning_of(errc error) {
 }  // namespace
 
 http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
-                             const wire::faults& errors) {
+                             const wire::field_errors& errors) {
     return problem_answer(c.head.answer_form, kind, detail, c.request.id, errors);
 }
 
-refused refused_for(wire::faults found) {
+refused refused_for(wire::field_errors found) {
     const std::string count = std::to_string(found.size());
     const std::string detail = found.size() == 1 ? std::string("One error.")
                                : found.size() < wire::faults_max
@@ -141,7 +141,7 @@ http_response answer_busy(const request_context& c, std::string_view why) {
     return answer_refused(c, {problems::overloaded, std::string(why), {}, true});
 }
 
-http_response answer_faults(const request_context& c, wire::faults found) {
+http_response answer_faults(const request_context& c, wire::field_errors found) {
     return answer_refused(c, refused_for(std::move(found)));
 }
 

@@ -73,10 +73,11 @@ inline constexpr problem name_taken{409, "name-taken", "Name taken"};
 inline constexpr problem client_id_taken{409, "client-id-taken", "Client ID taken"};
 inline constexpr problem history_differs{409, "history-differs", "Client history differs"};
 inline constexpr problem account_opaque{409, "account-opaque", "Account is opaque"};
-inline constexpr problem account_elsewhere{409, "account-elsewhere", "Account is remote"};
-inline constexpr problem account_here{409, "account-here", "Account is local"};
+inline constexpr problem account_remote{409, "account-remote", "Account is remote"};
+inline constexpr problem account_local{409, "account-local", "Account is local"};
 inline constexpr problem remote_halted{503, "remote-halted", "Remote account is halted"};
-inline constexpr problem remote_gone_back{409, "remote-gone-back", "Remote server lost versions"};
+inline constexpr problem remote_history_lost{409, "remote-history-lost",
+                                             "Remote server lost versions"};
 inline constexpr problem remote_not_empty{409, "remote-not-empty", "Remote server is not empty"};
 inline constexpr problem has_devices{409, "has-devices", "Account has devices"};
 inline constexpr problem backup_failed{409, "backup-failed", "Backup failed"};
@@ -85,7 +86,7 @@ inline constexpr problem account_managed{409, "account-managed", "Account is alr
 inline constexpr problem wrong_secret{422, "wrong-secret", "Wrong encryption secret"};
 inline constexpr problem no_history{409, "no-history", "Account has no history"};
 inline constexpr problem cancelled{409, "cancelled", "Cancelled by an operator"};
-inline constexpr problem not_under_way{404, "not-under-way", "No conversion in progress"};
+inline constexpr problem no_conversion{404, "no-conversion", "No conversion in progress"};
 inline constexpr problem history_unreadable{422, "history-unreadable",
                                             "History cannot be imported"};
 // 409, not 503: a retry does not help, and a server without a master key is healthy.
@@ -129,13 +130,13 @@ inline constexpr problem internal_error{500, "internal-error", "Internal error"}
 struct refused {
     problem kind;
     std::string detail;
-    wire::faults errors{};
+    wire::field_errors errors{};
     bool ask_again = false;  // retry the same request soon
     std::string cursor{};    // feeds: a cursor to read from
 };
 
 // All errors of a request.
-refused refused_for(wire::faults found);
+refused refused_for(wire::field_errors found);
 // The only mapping of internal errors to problems.
 refused refused_for(const boost::system::error_code& error);
 
@@ -145,7 +146,7 @@ http_response answer_refused(const request_context& c, const refused& why);
 
 // In the format that the request accepts.
 http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
-                             const wire::faults& errors = {});
+                             const wire::field_errors& errors = {});
 
 // 503 `overloaded`: nothing was done, the client retries soon.
 http_response answer_busy(const request_context& c, std::string_view why);
@@ -154,7 +155,7 @@ http_response answer_busy(const request_context& c, std::string_view why);
 // both texts are static.
 http_response logged_as(http_response response, std::string_view event, std::string_view reason);
 
-http_response answer_faults(const request_context& c, wire::faults found);
+http_response answer_faults(const request_context& c, wire::field_errors found);
 http_response answer_error(const request_context& c, const boost::system::error_code& error);
 
 }  // namespace callsign::api

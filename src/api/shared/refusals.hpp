@@ -24,7 +24,7 @@ inline refused remote_not_settled() {
 }
 
 inline refused import_there() {
-    return {problems::account_elsewhere, "Import the tasks on the remote server."};
+    return {problems::account_remote, "Import the tasks on the remote server."};
 }
 
 inline const overloaded refusals{
@@ -45,12 +45,14 @@ inline const overloaded refusals{
         return refused{problems::request_in_progress, "Retry with the same key.", {}, true};
     },
     [](ref_fault why) { return unresolved(why); },
-    [](edit_task::changed_since) {
+    [](edit_task::precondition_failed) {
         return refused{problems::precondition_failed,
                        "The task's ETag does not match If-Match. Read the task again."};
     },
     // The outbox, which delivers the edit, has not started yet.
-    [](edit_task::elsewhere) { return refused_for(make_error_code(errc::remote_unavailable)); },
+    [](edit_task::is_remote_account) {
+        return refused_for(make_error_code(errc::remote_unavailable));
+    },
     [](task_too_large) {
         return refused{problems::task_too_large,
                        "The task would have more than " + std::string(largest_task) + "."};
@@ -62,7 +64,7 @@ inline const overloaded refusals{
                        {},
                        true};
     },
-    [](give_key::not_opaque) {
+    [](assign_key::not_opaque) {
         return refused{problems::account_managed,
                        "Tasks of a managed account get their keys when they are created."};
     },
@@ -114,8 +116,8 @@ inline const overloaded refusals{
 
     // ---- series ----
     [](unknown_series) {
-        return refused_for(wire::faults{{"prefix", std::string(problems::unknown_prefix.code),
-                                         "The account has no series with this prefix."}});
+        return refused_for(wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
+                                               "The account has no series with this prefix."}});
     },
     [](no_such_series) {
         return refused{problems::unknown_prefix, "GET /v1/series lists the series."};
@@ -176,10 +178,10 @@ inline const overloaded refusals{
                        fault.text + " No changes were made."};
     },
     [](no_remote) {
-        return refused{problems::account_here, "The account has no remote server."};
+        return refused{problems::account_local, "The account has no remote server."};
     },
     [](edit_remote::has_lost_versions) {
-        return refused{problems::remote_gone_back,
+        return refused{problems::remote_history_lost,
                        "The remote server has lost versions. Restore its newest backup, or set "
                        "acceptLoss to accept the history that it has now. Keys do not change."};
     },
@@ -193,22 +195,22 @@ inline const overloaded refusals{
                        "The server must first verify that it has all changes of the remote server. "
                        "No changes were made."};
     },
-    [](const move_there::has_devices& some) {
+    [](const move_to_remote::has_devices& some) {
         return refused{problems::has_devices,
                        "Active devices: " + std::to_string(some.active) +
                            ". Sync each a last time, then revoke it. No changes were made."};
     },
-    [](move_there::has_changed) {
+    [](move_to_remote::has_changed) {
         return refused{problems::not_settled,
                        "The account changed during the request, and its devices do not have the "
                        "change. The account was not moved."};
     },
-    [](move_there::lives_elsewhere) {
-        return refused{problems::account_elsewhere,
+    [](move_to_remote::already_remote) {
+        return refused{problems::account_remote,
                        "Move the account to this server first. No changes were made."};
     },
-    [](move_here::not_settled) { return remote_not_settled(); },
-    [](mirror_moved) { return remote_not_settled(); },
+    [](move_to_local::not_settled) { return remote_not_settled(); },
+    [](cursor_mismatch) { return remote_not_settled(); },
 
     // ---- conversion ----
     [](account_is_managed) {

@@ -15,9 +15,9 @@ std::optional<std::int64_t> parse_etag(std::string_view text) {
     return seq && text == std::to_string(*seq) ? seq : std::nullopt;
 }
 
-wire::field_fault reference_fault(std::string where, ref_fault why) {
+wire::field_error reference_fault(std::string where, ref_fault why) {
     const auto missing = [&](const problem& kind) {
-        return wire::field_fault{std::move(where), std::string(kind.code),
+        return wire::field_error{std::move(where), std::string(kind.code),
                                  std::string(kind.title).append(".")};
     };
     switch (why) {
@@ -31,8 +31,8 @@ wire::field_fault reference_fault(std::string where, ref_fault why) {
 
 }  // namespace
 
-wire::faults faults_of_depends(const sent_refs& sent, const depends_unmet& unmet) {
-    wire::faults faults;
+wire::field_errors faults_of_depends(const sent_refs& sent, const depends_unmet& unmet) {
+    wire::field_errors faults;
     for (int i = 0; i < sent.size(); ++i) {
         const auto named = parse_task_ref(sent[i]);
         for (const auto& [ref, why] : unmet.refs) {
@@ -44,8 +44,8 @@ wire::faults faults_of_depends(const sent_refs& sent, const depends_unmet& unmet
 }
 
 refused refused_for(const task_not_valid& wrong, std::string_view key_attribute) {
-    wire::faults found;
-    wire::add_faults(found, wrong.faults, key_attribute);
+    wire::field_errors found;
+    wire::add_errors(found, wrong.faults, key_attribute);
     return refused_for(std::move(found));
 }
 

@@ -14,7 +14,7 @@ namespace callsign::api {
 using sent_refs = google::protobuf::RepeatedPtrField<std::string>;
 
 // Returns an error for each impossible dependency, at its place in the client's list.
-wire::faults faults_of_depends(const sent_refs& sent, const depends_unmet& unmet);
+wire::field_errors faults_of_depends(const sent_refs& sent, const depends_unmet& unmet);
 
 // ---- outcomes ----
 

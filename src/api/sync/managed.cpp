@@ -80,7 +80,7 @@ http_response answer_add(const callsign::add_version::answer& outcome) {
     return std::visit(overloaded{
                           [](const add::added& added) { return answer_added(added); },
                           [](add::unknown_parent) { return answer_unknown_parent(); },
-                          [](add::missed_too_much) { return answer_too_far(); },
+                          [](add::too_far_behind) { return answer_too_far(); },
                           // Not returned by add_in_steps(), which reads what was missed.
                           [](add::needs_missed) { return answer_too_far(); },
                           [](account_full) { return refuse_full(); },
@@ -138,7 +138,7 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
     sync_session& session = s.sessions.of(asked.client);
     if (const auto* const added = std::get_if<callsign::add_version::added>(&*done)) {
         session.pushed(added->version);
-    } else if (std::holds_alternative<callsign::add_version::missed_too_much>(*done)) {
+    } else if (std::holds_alternative<callsign::add_version::too_far_behind>(*done)) {
         session.is_too_far_behind();
     }
     co_return answer_add(*done);

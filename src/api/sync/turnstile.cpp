@@ -79,7 +79,7 @@ turnstile::visit turnstile::enter(const uuid& client) {
     return {state_, client};
 }
 
-milliseconds turnstile::patience() const noexcept {
+milliseconds turnstile::timeout() const noexcept {
     return (turns_waited_max + 1) * state_->hold;
 }
 

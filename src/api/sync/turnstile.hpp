@@ -9,7 +9,7 @@
 // version; this request takes no turn. No other replica can send this request before it has
 // received the version. Connections do not identify replicas: proxies pool them.
 //
-// Only delays responses, by at most patience(); add_sealed_version decides. Network executor.
+// Only delays responses, by at most timeout(); add_sealed_version decides. Network executor.
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
@@ -38,7 +38,7 @@ class turnstile {
     visit enter(const uuid& client);
 
     // Returns the longest delay of one response, without the store's time.
-    milliseconds patience() const noexcept;
+    milliseconds timeout() const noexcept;
 
     // Counts client IDs with a request in progress, or a turn taken less than two turns ago.
     std::size_t size() const noexcept;

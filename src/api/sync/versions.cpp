@@ -69,13 +69,13 @@ awaitable<http_response> add_sealed(sync_context& s, request_context& c, account
     const bool is_full = c.request.body().size() >= full_batch_bytes;
     add_sealed_version command{asked.client, asked.version, std::move(c.request.body()),
                                s.options.open_registration, account};
-    const bool is_stranger = account == account_id{};
-    if (is_stranger) {
+    const bool is_anonymous = account == account_id{};
+    if (is_anonymous) {
         const auto span = s.registrations.enter(s.clock.elapsed());
         if (span) co_return refuse_newcomer(*span);
     }
     const auto done = co_await s.engine.submit(std::move(command));
-    if (is_stranger && !added_to(done)) s.registrations.give_back();
+    if (is_anonymous && !added_to(done)) s.registrations.give_back();
     if (!done) co_return fail_sync(c, done.error());
     if (const auto* added = std::get_if<add_sealed_version::added>(&*done)) {
         visit.accepted(added->version, is_full);

@@ -25,37 +25,37 @@ uuid named_webhook(const request_context& c) {
     return parse_uuid(c.named()).value_or(uuid{});
 }
 
-void check_url(const webhook_context& w, const std::string& text, wire::faults& found) {
+void check_url(const webhook_context& w, const std::string& text, wire::field_errors& found) {
     const auto url = net::parse_outgoing_url(text);
     if (const auto* const why = std::get_if<std::string>(&url)) {
-        add_fault(found, {"url", text.empty() ? "required" : "invalid", *why});
+        add_error(found, {"url", text.empty() ? "required" : "invalid", *why});
     } else if (w.calls != nullptr && !w.calls->may_call(std::get<net::outgoing_url>(url))) {
-        add_fault(found, {"url", "address-not-allowed",
+        add_error(found, {"url", "address-not-allowed",
                           "Must not be a private, loopback or link-local address, unless an "
                           "operator allows it (webhooks.allow_addresses)."});
     }
 }
 
-std::optional<task_filter> check_filter(const std::string& text, wire::faults& found) {
+std::optional<task_filter> check_filter(const std::string& text, wire::field_errors& found) {
     if (text.size() > filter_bytes_max) {
-        add_fault(found, {"filter", "too-long", "Must have at most 2048 bytes."});
+        add_error(found, {"filter", "too-long", "Must have at most 2048 bytes."});
         return std::nullopt;
     }
-    wire::faults wrong;
+    wire::field_errors wrong;
     const wire::parameters asked(text, wire::with_filter_parameters({}), wrong,
                                  wire::repeatable_parameters);
     auto filter = wire::read_feed_filter(asked, wrong);
-    for (wire::field_fault& fault : wrong) {
+    for (wire::field_error& fault : wrong) {
         fault.field = "filter." + fault.field;
-        add_fault(found, std::move(fault));
+        add_error(found, std::move(fault));
     }
     return filter;
 }
 
 // An empty text is no cursor, and no error.
-void check_cursor(const std::string& text, wire::faults& found) {
+void check_cursor(const std::string& text, wire::field_errors& found) {
     if (text.empty() || wire::parse_cursor(text)) return;
-    add_fault(found, {"after", "malformed",
+    add_error(found, {"after", "malformed",
                       "Must be a cursor from the feed, \"0\" for the beginning, or \"now\"."});
 }
 
@@ -111,7 +111,7 @@ uuid draw_id(entropy& source) {
 
 awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::CreateWebhook wanted;
     std::optional<task_filter> filter;
     std::optional<seal::secret_bytes> secret;
@@ -124,7 +124,7 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
         secret = wanted.secret().empty() ? draw_secret(w.entropy)
                                          : seal::parse_webhook_secret(wanted.secret());
         if (!secret) {
-            add_fault(wrong, {"secret", "malformed",
+            add_error(wrong, {"secret", "malformed",
                               "Must be whsec_ and base64 of 24 to 64 bytes. If omitted, the server "
                               "generates a secret."});
         }
@@ -158,7 +158,7 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
 }
 
 awaitable<http_response> list_webhooks(webhook_context& w, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     callsign::list_webhooks question{c.account(), read_page(c, wrong)};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await w.engine.ask(question);
@@ -178,14 +178,14 @@ awaitable<http_response> show_webhook(webhook_context& w, request_context& c) {
 }
 
 awaitable<http_response> change_webhook(webhook_context& w, request_context& c) {
-    wire::faults wrong;
+    wire::field_errors wrong;
     v1::EditWebhook wanted;
     if (read_body(c, wanted, wrong)) {
         for (const std::string& name : wanted.clear()) {
-            add_fault(wrong, {name, "required", "Must not be removed."});
+            add_error(wrong, {name, "required", "Must not be removed."});
         }
         if (wanted.has_after() && wanted.after().empty()) {
-            add_fault(wrong, {"after", "malformed", "Must not be empty."});
+            add_error(wrong, {"after", "malformed", "Must not be empty."});
         }
         check_cursor(wanted.after(), wrong);
     }

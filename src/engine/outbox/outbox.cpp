@@ -47,7 +47,7 @@ class outbox::impl {
         co_await ended_.until([this] { return running_ == 0; });
     }
 
-    bool is_elsewhere(account_id account) const { return replicas_.contains(account); }
+    bool is_remote(account_id account) const { return replicas_.contains(account); }
 
     awaitable<result<edit_task::answer>> edit(edit_task c) {
         using answered = result<edit_task::answer>;
@@ -174,8 +174,8 @@ awaitable<void> outbox::stopped() {
     return impl_->stopped();
 }
 
-bool outbox::is_elsewhere(account_id account) const {
-    return impl_->is_elsewhere(account);
+bool outbox::is_remote(account_id account) const {
+    return impl_->is_remote(account);
 }
 
 awaitable<result<edit_task::answer>> outbox::edit(edit_task c) {

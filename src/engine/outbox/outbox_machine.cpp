@@ -23,9 +23,9 @@ outbox_action outbox_machine::resume(const outbox_event& e, std::uint8_t drawn) 
             if (++doubts_ < limits_.doubts_max) return back_off(e, drawn);
             step_ = outbox_step::halt;
             doubts_ = 0;
-            return {
-                .step = step_,
-                .why = e.what == kind::diverged ? remote_halt::gone_back : remote_halt::incomplete};
+            return {.step = step_,
+                    .why = e.what == kind::diverged ? remote_halt::history_lost
+                                                    : remote_halt::history_incomplete};
         }
         return do_next(outbox_step::pull);
     case outbox_step::pull: return after_pull(e);

@@ -124,7 +124,7 @@ awaitable<outbox_event> replica::disband() {
 awaitable<outbox_event> replica::give_up() {
     const auto effect = sent_->parts.front().effect;
     sent_.reset();
-    give_up_effect command{remote_.account, *effect, with_.options.attempts_max};
+    suspend_effect command{remote_.account, *effect, with_.options.attempts_max};
     const auto done = co_await with_.engine.submit(command);
     if (!done) co_return failed(done.error());
     has_effects_ = true;

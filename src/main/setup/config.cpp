@@ -6,7 +6,7 @@
 #include "config_values.hpp"
 #include "environment_names.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/base/nearest.hpp>
 #include <callsign/net/certificate.hpp>
 #include <callsign/seal/master_key.hpp>
@@ -94,7 +94,8 @@ class loader {
         for (char c = 0; !is_folder && in.get(c);) text += c;
         if (is_folder || !in.is_open() || in.bad()) {
             const int error = is_folder ? EISDIR : errno;
-            faults_.push_back({path.string(), "cannot be read: " + file_trouble(path, error)});
+            faults_.push_back(
+                {path.string(), "cannot be read: " + describe_file_error(path, error)});
             return;
         }
         try {

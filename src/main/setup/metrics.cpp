@@ -92,9 +92,9 @@ class engine_metrics final : public engine_probe {
         for (std::size_t i = 0; i < creates_size; ++i) {
             creates_[i] = &creates.Add({{"outcome", outcomes[i]}});
         }
-        auto& turned_away =
+        auto& rejected =
             prometheus::BuildCounter()
-                .Name("callsign_turned_away_total")
+                .Name("callsign_rejected_total")
                 .Help(
                     "Requests rejected with 503, by exhausted limit: depth or bytes of "
                     "the queue or of the account's share, or time to the deadline.")
@@ -102,7 +102,7 @@ class engine_metrics final : public engine_probe {
         constexpr std::array reasons{"depth", "bytes", "account_depth", "account_bytes", "time"};
         static_assert(reasons.size() == reasons_size);
         for (std::size_t i = 0; i < reasons_size; ++i) {
-            turned_away_[i] = &turned_away.Add({{"lacking", reasons[i]}});
+            rejected_[i] = &rejected.Add({{"limit", reasons[i]}});
         }
         auto& full = prometheus::BuildCounter()
                          .Name("callsign_account_full_total")
@@ -141,8 +141,8 @@ class engine_metrics final : public engine_probe {
     void queue_depth_changed(std::size_t depth) override {
         queue_depth_.Set(static_cast<double>(depth));
     }
-    void turned_away(lacking resource) override {
-        turned_away_.at(static_cast<std::size_t>(resource))->Increment();
+    void rejected(limit resource) override {
+        rejected_.at(static_cast<std::size_t>(resource))->Increment();
     }
     void create_answered(create_outcome outcome) override {
         creates_.at(static_cast<std::size_t>(outcome))->Increment();
@@ -174,7 +174,7 @@ class engine_metrics final : public engine_probe {
         open_tasks_.Set(static_cast<double>(totals.open_tasks));
         held_series_.Set(static_cast<double>(totals.held_series));
     }
-    void write_trouble_changed(const std::optional<store_failure>& now) override {
+    void write_failure_changed(const std::optional<store_failure>& now) override {
         using kind = store_failure::kind;
         const auto is = [&](kind reason) { return now && now->reason() == reason ? 1.0 : 0.0; };
         disk_full_->Set(is(kind::full));
@@ -194,7 +194,7 @@ class engine_metrics final : public engine_probe {
     static constexpr std::size_t creates_size =
         static_cast<std::size_t>(create_outcome::refused) + 1;
 
-    static constexpr std::size_t reasons_size = static_cast<std::size_t>(lacking::time) + 1;
+    static constexpr std::size_t reasons_size = static_cast<std::size_t>(limit::time) + 1;
     static constexpr std::size_t unread_size = 3;
     static constexpr std::size_t limits_size =
         static_cast<std::size_t>(account_limit::former_prefixes) + 1;
@@ -218,7 +218,7 @@ class engine_metrics final : public engine_probe {
     Gauge* damaged_;
     std::array<Counter*, unread_size> unread_{};
     std::array<Counter*, creates_size> creates_{};
-    std::array<Counter*, reasons_size> turned_away_{};
+    std::array<Counter*, reasons_size> rejected_{};
     Gauge* pending_;
     Gauge* in_flight_;
     Gauge* committed_;
@@ -298,8 +298,8 @@ class reaper_metrics final : public reaper_probe {
           failed_(slots_.Add({{"result", "failed"}})),
           forgotten_(slots_.Add({{"result", "forgotten"}})),
           windows_(r),
-          here_(windows_.of("here")),
-          elsewhere_(windows_.of("elsewhere")) {}
+          local_(windows_.of("local")),
+          remote_(windows_.of("remote")) {}
 
     void swept(const sweep_result& result, milliseconds took) override {
         sweeps_.Increment();
@@ -330,7 +330,7 @@ class reaper_metrics final : public reaper_probe {
 
   private:
     const window_gauges& of(account_class accounts) const {
-        return accounts == account_class::here ? here_ : elsewhere_;
+        return accounts == account_class::local ? local_ : remote_;
     }
 
     Counter& sweeps_;
@@ -343,8 +343,8 @@ class reaper_metrics final : public reaper_probe {
     Counter& failed_;
     Counter& forgotten_;
     window_families windows_;
-    window_gauges here_;
-    window_gauges elsewhere_;
+    window_gauges local_;
+    window_gauges remote_;
 };
 
 // Responses of one route and status class. Created when first needed: a route that never failed has
@@ -565,8 +565,8 @@ class http_metrics final : public net::http_probe {
               counter(r, "callsign_webhook_failures_total", "Failed webhook delivery attempts.")),
           refused_(counter(r, "callsign_http_connections_refused_total",
                            "Connections rejected by http.connections_max or an address's share.")),
-          displaced_(counter(r, "callsign_http_connections_displaced_total",
-                             "Idle connections closed to make room for new ones.")),
+          evicted_(counter(r, "callsign_http_connections_evicted_total",
+                           "Idle connections closed to make room for new ones.")),
           timeouts_(counter(r, "callsign_http_timeouts_total",
                             "Connections closed by a timeout of the client.")),
           failed_(counter(r, "callsign_http_sessions_failed_total",
@@ -578,7 +578,7 @@ class http_metrics final : public net::http_probe {
     void connection_opened() override { connections_.Increment(); }
     void connection_closed() override { connections_.Decrement(); }
     void connection_refused() override { refused_.Increment(); }
-    void connection_displaced() override { displaced_.Increment(); }
+    void connection_evicted() override { evicted_.Increment(); }
     void connection_timed_out() override { timeouts_.Increment(); }
     void session_failed(std::string_view) override { failed_.Increment(); }
     void request_answered(const net::http_request&, const net::http_response& response,
@@ -602,7 +602,7 @@ class http_metrics final : public net::http_probe {
     Counter& delivered_;
     Counter& not_delivered_;
     Counter& refused_;
-    Counter& displaced_;
+    Counter& evicted_;
     Counter& timeouts_;
     Counter& failed_;
     request_metrics requests_;

@@ -137,7 +137,7 @@ class auditor {
 
     void look_at(const account& a) {
         // Some of its rows are already removed.
-        if (a.state == account_state::going) return;
+        if (a.state == account_state::removing) return;
         subject s{a, name_of(a.id)};
         attempt(proofs::remotes, s.who, [&] { look_at_remote(s); });
         attempt(proofs::device_keys, s.who, [&] { look_at_devices(s); });
@@ -151,9 +151,9 @@ class auditor {
     }
 
     void look_at_remote(const subject& s) {
-        if (s.owner.elsewhere == remotes::find(tx_, s.owner.id).has_value()) return;
+        if (s.owner.is_remote == remotes::find(tx_, s.owner.id).has_value()) return;
         found_.fault(proofs::remotes,
-                     s.who + (s.owner.elsewhere ? "the account is remote, and has no remote chain"
+                     s.who + (s.owner.is_remote ? "the account is remote, and has no remote chain"
                                                 : "the account is local, and has a remote chain"));
     }
 

@@ -112,7 +112,7 @@ class row_audit {
 
     void look_at_accounts() {
         accounts_ = each<account>(drawn_id::account, [&](const account& a) {
-            if (a.state == account_state::going) return;  // some of its rows are deleted already
+            if (a.state == account_state::removing) return;  // some of its rows are deleted already
             stored_.emplace(a.id, stored{a.stored_bytes});
         });
         count("accounts", accounts_);

@@ -74,7 +74,7 @@ read_sealed_versions::answer read(read_tx& tx, const read_sealed_versions& q) {
 // The last sealed version of a managed account is removed last, so it marks unfinished removals.
 find_half_managed::answer read(read_tx& tx, const find_half_managed& q) {
     const auto has_rest = [&](const account& a) {
-        if (a.state == account_state::going) return false;
+        if (a.state == account_state::removing) return false;
         if (a.mode == account_mode::opaque) return !versions::some(tx, a.id, 0, 1).empty();
         const std::int64_t sealed = accounts::head_of(tx, a.id).sealed_seq;
         if (sealed == 0) return false;

@@ -42,8 +42,8 @@ chain_head head_of(read_tx& tx, account_id id) {
     return found ? found->head : chain_head{};
 }
 
-bool is_elsewhere(read_tx& tx, account_id id) {
-    return tx.expect<accounts_by_id>(id)->elsewhere;
+bool is_remote(read_tx& tx, account_id id) {
+    return tx.expect<accounts_by_id>(id)->is_remote;
 }
 
 std::int64_t history_from(read_tx& tx, account_id id) {

@@ -49,7 +49,7 @@ void set_resync(write_tx& tx, device_id id, const resync& now) {
     tx.edit(tx.expect<devices_by_id>(id), [&](device& d) { d.resync = now; });
 }
 
-void give_key(write_tx& tx, device_id id, std::string_view name, std::string_view sealed_key) {
+void assign_key(write_tx& tx, device_id id, std::string_view name, std::string_view sealed_key) {
     tx.edit(tx.expect<devices_by_id>(id), [&](device& d) {
         d.name = name;
         d.sealed_key = sealed_key;

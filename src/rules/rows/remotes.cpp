@@ -7,8 +7,8 @@
 namespace callsign::remotes {
 namespace {
 
-void set_elsewhere(write_tx& tx, account_id id, bool elsewhere) {
-    tx.edit(tx.expect<accounts_by_id>(id), [&](account& a) { a.elsewhere = elsewhere; });
+void set_remote(write_tx& tx, account_id id, bool is_remote) {
+    tx.edit(tx.expect<accounts_by_id>(id), [&](account& a) { a.is_remote = is_remote; });
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ std::vector<remote_chain> some(read_tx& tx, account_id after, std::int64_t limit
 }
 
 void put(write_tx& tx, remote_chain made) {
-    set_elsewhere(tx, made.account, true);
+    set_remote(tx, made.account, true);
     tx.put(std::move(made));
 }
 
@@ -32,7 +32,7 @@ void update(write_tx& tx, remote_chain now) {
 }
 
 void remove(write_tx& tx, account_id account) {
-    set_elsewhere(tx, account, false);
+    set_remote(tx, account, false);
     tx.erase(tx.expect<remotes_by_account>(account));
 }
 

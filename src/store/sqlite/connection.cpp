@@ -1,6 +1,6 @@
 #include "connection.hpp"
 
-#include "log/page_sums.hpp"
+#include "log/page_checksums.hpp"
 
 #include <callsign/base/assert.hpp>
 #include <callsign/base/instant_bounds.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // Exclusive lock of a data directory.
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 
 #include <cerrno>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ class directory_lock {
         : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
         if (descriptor_ < 0) {
             throw std::runtime_error("cannot open " + file.string() + ": " +
-                                     file_trouble(file, errno, file_use::making));
+                                     describe_file_error(file, errno, file_use::making));
         }
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
             ::close(descriptor_);

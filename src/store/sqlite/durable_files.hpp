@@ -2,7 +2,7 @@
 // Files that survive a power cut. All functions throw std::runtime_error with a message for the
 // operator.
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 
 #include <cerrno>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ class descriptor {
   private:
     [[noreturn]] void fail(const char* what) const {
         throw std::runtime_error("cannot " + std::string(what) + " " + file_.string() + ": " +
-                                 file_trouble(file_, errno, file_use::making));
+                                 describe_file_error(file_, errno, file_use::making));
     }
 
     std::filesystem::path file_;

@@ -1,11 +1,11 @@
 #include "prepare_file.hpp"
 
 #include "log/log_rewrite.hpp"
-#include "log/page_sums.hpp"
+#include "log/page_checksums.hpp"
 #include "statements.hpp"
 #include "tables/migrations.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 
 #include <cerrno>
 #include <fstream>
@@ -66,7 +66,7 @@ std::filesystem::path prepare_directory(const std::filesystem::path& dir) {
     if (!error && is_new) std::filesystem::permissions(dir, perms::owner_all, error);
     if (error) {
         throw std::runtime_error("cannot make " + dir.string() + ": " +
-                                 file_trouble(dir, error.value(), file_use::making));
+                                 describe_file_error(dir, error.value(), file_use::making));
     }
     if ((std::filesystem::status(dir, error).permissions() & perms::others_write) != perms::none) {
         throw std::runtime_error("all users can write to " + dir.string() +
@@ -93,7 +93,7 @@ void prepare_file(const std::filesystem::path& file, const sqlite_options& optio
     if (sqlite3_db_readonly(db.database().getHandle(), "main") != 0) {
         const int error = ::access(file.c_str(), W_OK) == 0 ? EACCES : errno;
         throw std::runtime_error("cannot write " + file.string() + ": " +
-                                 file_trouble(file, error));
+                                 describe_file_error(file, error));
     }
     if (std::filesystem::file_size(file) == 0) {
         make_room_for_sums(db);

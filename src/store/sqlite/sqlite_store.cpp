@@ -5,7 +5,7 @@
 #include "durable_files.hpp"
 #include "log/checkpointer.hpp"
 #include "log/log_sync.hpp"
-#include "log/page_sums.hpp"
+#include "log/page_checksums.hpp"
 #include "prepare_file.hpp"
 #include "read_transaction.hpp"
 #include "reads.hpp"

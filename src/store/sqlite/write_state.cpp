@@ -1,6 +1,6 @@
 #include "write_state.hpp"
 
-#include "log/page_sums.hpp"
+#include "log/page_checksums.hpp"
 #include "reads.hpp"
 #include "statements.hpp"
 

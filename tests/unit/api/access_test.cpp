@@ -93,7 +93,7 @@ std::string target_of(std::string path) {
 }
 
 TEST(access, matches_the_requirement_of_each_route) {
-    house h;
+    test_server h;
     h.make_account("syn", "SYN");
     struct caller {
         const char* name;
@@ -138,7 +138,7 @@ TEST(access, matches_the_requirement_of_each_route) {
 }
 
 TEST(access, a_new_token_has_the_scope_write_by_default) {
-    house h;
+    test_server h;
     h.make_account("syn", "SYN");
     const std::string admin = h.make_token("syn", token_scope::admin);
     const auto scope_of = [&](const std::string& path, const std::string& token) {
@@ -155,7 +155,7 @@ constexpr int steps_max = 40;
 // ---- disabled accounts ----
 
 TEST(access, a_disabled_account_gives_no_access) {
-    house h;
+    test_server h;
     const auto syn = h.make_account("syn", "SYN");
     const std::string root = h.operator_token();
     create_device command{syn.id, "laptop", *parse_uuid(some_id(1)), "sealed"};
@@ -194,9 +194,9 @@ TEST(access, a_disabled_account_gives_no_access) {
 
 TEST(access, a_disabled_account_stays_disabled_with_requests_in_progress) {
     for (int steps = 0; steps < steps_max; ++steps) {
-        house h;
+        test_server h;
         const auto syn = h.make_account("syn", "SYN");
-        const auto under_way = h.start(get("/v1/account", syn.token));
+        const auto in_progress = h.start(get("/v1/account", syn.token));
         auto headers = bearer(h.operator_token());
         headers.emplace_back("Content-Type", "application/json");
         const auto closing = h.start(
@@ -204,7 +204,7 @@ TEST(access, a_disabled_account_stays_disabled_with_requests_in_progress) {
         for (int n = 0; n < steps; ++n) h.step();
         const auto another = h.start(get("/v1/account", syn.token));
         h.advance(milliseconds{1000});
-        ASSERT_TRUE(*under_way && *closing && *another);
+        ASSERT_TRUE(*in_progress && *closing && *another);
         ASSERT_EQ((*closing)->status, 200u) << (*closing)->body;
         EXPECT_EQ(h.call(get("/v1/account", syn.token)).status, 403u) << steps;
     }
@@ -213,7 +213,7 @@ TEST(access, a_disabled_account_stays_disabled_with_requests_in_progress) {
 // ---- revocations at every step of a request ----
 
 // The path with which the operator revokes the account's token of scope `read`.
-std::string path_of_token(house& h, account_id account) {
+std::string path_of_token(test_server& h, account_id account) {
     auto question = [account](read_tx& tx) { return tokens::of(tx, account); };
     for (const token& t : h.look(question)) {
         if (t.scope == token_scope::read) {
@@ -225,17 +225,17 @@ std::string path_of_token(house& h, account_id account) {
 
 TEST(access, a_revoked_token_stays_revoked_with_requests_in_progress) {
     for (int steps = 0; steps < steps_max; ++steps) {
-        house h;
+        test_server h;
         const auto syn = h.make_account("syn", "SYN");
         const std::string token = h.make_token("syn", token_scope::read);
         const std::string root = h.operator_token();
         const std::string path = path_of_token(h, syn.id);
-        const auto under_way = h.start(get("/v1/account", token));
+        const auto in_progress = h.start(get("/v1/account", token));
         const auto revoking = h.start(make_request(verb::delete_, path, "", bearer(root)));
         for (int n = 0; n < steps; ++n) h.step();
         const auto another = h.start(get("/v1/account", token));
         h.advance(milliseconds{1000});
-        ASSERT_TRUE(*under_way && *revoking && *another);
+        ASSERT_TRUE(*in_progress && *revoking && *another);
         ASSERT_EQ((*revoking)->status, 200u) << (*revoking)->body;
         EXPECT_EQ(h.call(get("/v1/account", token)).status, 401u) << steps;
     }
@@ -243,7 +243,7 @@ TEST(access, a_revoked_token_stays_revoked_with_requests_in_progress) {
 
 TEST(access, a_revoked_device_stays_revoked_with_requests_in_progress) {
     for (int steps = 0; steps < steps_max; ++steps) {
-        house h;
+        test_server h;
         const auto syn = h.make_account("syn", "SYN");
         const std::string root = h.operator_token();
         // This key cannot be decrypted: a device with access gets that error, a revoked one does
@@ -251,13 +251,13 @@ TEST(access, a_revoked_device_stays_revoked_with_requests_in_progress) {
         create_device command{syn.id, "laptop", *parse_uuid(some_id(1)), "sealed"};
         const auto made = *h.run(h.engine().submit(std::move(command)));
         const std::string id = std::to_string(std::get<device>(made).id.value);
-        const auto under_way = h.start(child_of(some_id(1), nil_id));
+        const auto in_progress = h.start(child_of(some_id(1), nil_id));
         const auto revoking = h.start(
             make_request(verb::delete_, "/v1/admin/accounts/syn/devices/" + id, "", bearer(root)));
         for (int n = 0; n < steps; ++n) h.step();
         const auto another = h.start(child_of(some_id(1), nil_id));
         h.advance(milliseconds{1000});
-        ASSERT_TRUE(*under_way && *revoking && *another);
+        ASSERT_TRUE(*in_progress && *revoking && *another);
         ASSERT_EQ((*revoking)->status, 200u) << (*revoking)->body;
         EXPECT_EQ(h.call(child_of(some_id(1), nil_id)).status, 403u) << steps;
     }
@@ -277,7 +277,7 @@ TEST(access, a_revocation_whose_outcome_is_unknown_is_looked_up) {
     for (const bool of_device : {false, true}) {
         const auto disk = make_memory_store();
         faulty_store failing(*disk);
-        house h({.disk = &failing});
+        test_server h({.disk = &failing});
         const auto syn = h.make_account("syn", "SYN");
         const std::string token = h.make_token("syn", token_scope::read);
         const std::string root = h.operator_token();

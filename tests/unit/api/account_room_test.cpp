@@ -1,8 +1,8 @@
 // The responses to clients whose account has reached its storage limit.
 
 #include "support/answer_json.hpp"
-#include "support/house.hpp"
 #include "support/sync_client.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ struct counting_probe final : engine_probe {
     int full = 0;
 };
 
-house_options options_with(counting_probe& probe) {
-    house_options o;
+test_server_options options_with(counting_probe& probe) {
+    test_server_options o;
     o.engine.stored_bytes_max = 200;
     o.service.sync.open_registration = true;
     o.probe = &probe;
@@ -42,7 +42,7 @@ void expect_full(const net::http_response& answer) {
 
 TEST(account_limits, of_a_managed_one) {
     counting_probe probe;
-    house h(options_with(probe));
+    test_server h(options_with(probe));
     const auto syn = h.make_account("syn", "SYN");
     const std::string body = R"({"description":"the first of them"})";
     const auto made = h.call(post("/v1/tasks", body, syn.token, "k1"));
@@ -75,7 +75,7 @@ TEST(account_limits, of_a_managed_one) {
 
 TEST(account_limits, of_an_opaque_one) {
     counting_probe probe;
-    house h(options_with(probe));
+    test_server h(options_with(probe));
     const auto first = h.call(add_version(opaque_client, nil_id, std::string(150, 's')));
     ASSERT_EQ(first.status, 200u);
     const std::string version(header(first, "X-Version-Id"));
@@ -88,9 +88,9 @@ TEST(account_limits, of_an_opaque_one) {
 }
 
 TEST(account_limits, of_tokens_is_the_same_for_operators_and_accounts) {
-    house_options o;
+    test_server_options o;
     o.engine.tokens_max = 3;
-    house h(std::move(o));
+    test_server h(std::move(o));
     const auto syn = h.make_account("board", "SYN");
     const auto add = [&](const std::string& path, const std::string& token) {
         return h.call(post(path, R"({"scope":"admin"})", token));

@@ -1,7 +1,7 @@
 // POST /v1/tasks/{ref}:verb, as clients see it. The effects are tested in
 // tests/unit/rules/task_actions_test.cpp.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ struct task_actions : ::testing::Test {
         return boost::json::parse(response.body).as_object();
     }
 
-    house h;
-    house::made_account syn = h.make_account("board", "SYN");
+    test_server h;
+    test_server::made_account syn = h.make_account("board", "SYN");
 };
 
 TEST_F(task_actions, return_the_task_and_its_etag) {

@@ -2,7 +2,7 @@
 // would get with its body; and no other is. Method: routes by tokens, each submitted for admission
 // and then as a whole.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ struct admitting : ::testing::Test {
         return status == 401 || status == 403 || status == 405 || status == 406 || status == 415;
     }
 
-    house h;
+    test_server h;
     std::string write, read, admin, root;
 };
 
@@ -98,16 +98,16 @@ TEST_F(admitting, determines_the_payer) {
     EXPECT_GT(payer("/v1/tasks", write), 0);
     EXPECT_EQ(payer("/v1/tasks", write), payer("/v1/series", admin));
     EXPECT_LT(payer("/v1/admin/accounts", root), 0);
-    EXPECT_EQ(h.admit(get("/livez")).payer, payer::strangers());
+    EXPECT_EQ(h.admit(get("/livez")).payer, payer::anonymous());
 }
 
 // While an account has no free share, its large bodies are rejected; those of other accounts are
 // not.
 TEST(admitting_large_bodies, a_large_body_without_a_free_share_is_rejected_at_its_header) {
-    house_options options;
+    test_server_options options;
     options.engine.queue_bytes_max = 400'000;
     options.engine.account_bytes_max = 200'000;
-    house h(options);
+    test_server h(options);
     const std::string loud = h.make_account("loud", "LOUD").token;
     const std::string quiet = h.make_account("quiet", "QUIET").token;
     const auto head = [](std::string_view token, std::size_t bytes) {

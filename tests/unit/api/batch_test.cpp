@@ -1,7 +1,7 @@
 // Creations or edits in one request: each item has its own outcome.
 
 #include "callsign/v1/callsign.pb.h"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/wire/message.hpp>
 
@@ -18,7 +18,7 @@ struct batch : ::testing::Test {
     Answer read(const net::http_response& response) {
         EXPECT_EQ(response.status, 200u) << response.body;
         Answer answer;
-        wire::faults found;
+        wire::field_errors found;
         EXPECT_TRUE(wire::decode(wire::format::json, response.body, answer, found));
         return answer;
     }
@@ -54,8 +54,8 @@ struct batch : ::testing::Test {
     };
 
     commits counted;
-    house h{{.probe = &counted}};
-    house::made_account syn = h.make_account("board", "SYN");
+    test_server h{{.probe = &counted}};
+    test_server::made_account syn = h.make_account("board", "SYN");
 };
 
 TEST_F(batch, each_creation_has_an_outcome_of_its_own) {
@@ -111,7 +111,7 @@ TEST_F(batch, is_limited_and_read_as_a_whole_or_not_at_all) {
         const auto response = send("Create", body);
         EXPECT_EQ(response.status, 400u) << body.substr(0, 80);
         v1::Problem problem;
-        wire::faults found;
+        wire::field_errors found;
         wire::decode(wire::format::json, response.body, problem, found);
         return faults_of(problem);
     };
@@ -150,7 +150,7 @@ TEST_F(batch, only_the_first_errors_are_reported) {
     EXPECT_EQ(response.status, 400u);
     EXPECT_EQ(h.call(get("/v1/tasks/SYN-1", syn.token)).status, 404u) << "nothing was created";
     v1::Problem problem;
-    wire::faults found;
+    wire::field_errors found;
     ASSERT_TRUE(wire::decode(wire::format::json, response.body, problem, found));
     EXPECT_EQ(problem.errors_size(), 100);
     EXPECT_EQ(problem.detail(), "The first 100 errors are listed.");

@@ -1,6 +1,6 @@
 // Web pages of other origins: preflight requests and responses.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@ namespace {
 
 using boost::beast::http::verb;
 
-house_options open_to(std::vector<std::string> origins) {
-    house_options o;
+test_server_options open_to(std::vector<std::string> origins) {
+    test_server_options o;
     o.service.api.cors_origins = std::move(origins);
     return o;
 }
@@ -30,7 +30,7 @@ net::http_request preflight(const std::string& path, const std::string& origin) 
 const std::string board = "https://board.example";
 
 TEST(cors, is_off_by_default) {
-    house h;
+    test_server h;
     const auto account = h.make_account("syn", "SYN");
     const auto answer = h.call(from(get("/v1/tasks", account.token), board));
     EXPECT_EQ(answer.status, 200u);
@@ -39,7 +39,7 @@ TEST(cors, is_off_by_default) {
 }
 
 TEST(cors, responds_to_preflight_requests) {
-    house h(open_to({"http://localhost:3000", board}));
+    test_server h(open_to({"http://localhost:3000", board}));
     const auto asked = h.call(preflight("/v1/tasks/SYN-1", board));
     EXPECT_EQ(asked.status, 204u);
     EXPECT_EQ(header(asked, "Access-Control-Allow-Origin"), board);
@@ -55,7 +55,7 @@ TEST(cors, responds_to_preflight_requests) {
 }
 
 TEST(cors, pages_can_read_responses_of_any_kind) {
-    house h(open_to({board}));
+    test_server h(open_to({board}));
     const auto account = h.make_account("syn", "SYN");
     for (const auto& token : {account.token, std::string("nobodys")}) {
         const auto answer = h.call(from(get("/v1/tasks", token), board));
@@ -72,7 +72,7 @@ TEST(cors, pages_can_read_responses_of_any_kind) {
 }
 
 TEST(cors, may_be_for_all) {
-    house h(open_to({"*"}));
+    test_server h(open_to({"*"}));
     EXPECT_EQ(header(h.call(from(get("/livez"), "null")), "Access-Control-Allow-Origin"), "null");
     EXPECT_EQ(header(h.call(get("/livez")), "Access-Control-Allow-Origin"), "");
 }

@@ -205,14 +205,14 @@ TEST_F(service_test, an_existing_task_returns200) {
 // ---- the reaper ----
 
 // A process that crashes between the two phases leaves a pending slot.
-void leave_pending_slot(house& h, account_id account, std::string key, digest fingerprint) {
+void leave_pending_slot(test_server& h, account_id account, std::string key, digest fingerprint) {
     const auto reserved =
         h.run(h.engine().submit(reserve{account, std::move(key), fingerprint, std::nullopt, ""}));
     ASSERT_TRUE(reserved && std::holds_alternative<reserve::reserved>(*reserved));
 }
 
 digest fingerprint_of(std::string_view json) {
-    wire::faults none;
+    wire::field_errors none;
     v1::CreateTask message;
     wire::decode(wire::format::json, json, message, none);
     return wire::to_domain(message, none)->fingerprint;
@@ -276,7 +276,7 @@ TEST_F(service_test, a_creation_of_a_killed_process_can_be_completed) {
     virtual_clock clock;
     std::string token;
     {
-        house before({.disk = disk.get(), .clock = &clock});
+        test_server before({.disk = disk.get(), .clock = &clock});
         token = before.make_account("syn", "SYN").token;
         const auto unfinished =
             before.start(post("/v1/tasks", R"({"description":"x"})", token, "k1"));
@@ -284,7 +284,7 @@ TEST_F(service_test, a_creation_of_a_killed_process_can_be_completed) {
         for (int i = 0; i < 3; ++i) before.io().poll_one();
         EXPECT_FALSE(*unfinished);
     }
-    house after({.seed = 2, .disk = disk.get(), .clock = &clock});
+    test_server after({.seed = 2, .disk = disk.get(), .clock = &clock});
     const auto made = after.call(post("/v1/tasks", R"({"description":"x"})", token, "k1"));
     EXPECT_EQ(made.status, 201u);
     EXPECT_EQ(header(made, "Location"), "/v1/tasks/SYN-1");

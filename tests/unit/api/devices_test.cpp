@@ -2,8 +2,8 @@
 // one key derivation, other requests none. Method: the library's PBKDF2 calls are counted.
 
 #include "support/answer_json.hpp"
-#include "support/house.hpp"
 #include "support/pbkdf2.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/seal/at_rest.hpp>
@@ -25,14 +25,14 @@ constexpr std::array<std::uint8_t, seal::key_bytes> master_bytes{0x4B, 1, 2, 3};
 
 const std::string operators_path = "/v1/admin/accounts/syn/devices";
 
-house_options with_master_key() {
-    house_options options;
+test_server_options with_master_key() {
+    test_server_options options;
     options.service.master_key = std::make_shared<const seal::key_ring>(seal::key(master_bytes));
     return options;
 }
 
 struct devices : ::testing::Test {
-    explicit devices(house_options options = with_master_key()) : h(std::move(options)) {}
+    explicit devices(test_server_options options = with_master_key()) : h(std::move(options)) {}
 
     net::http_response add(std::string_view name, const header_list& more = {}) {
         return h.call(add_request(name, more));
@@ -61,14 +61,14 @@ struct devices : ::testing::Test {
     // The number of derivations in this test.
     int derived() const { return derivations() - derived_before; }
 
-    house h;
-    house::made_account syn = h.make_account("syn", "SYN");
+    test_server h;
+    test_server::made_account syn = h.make_account("syn", "SYN");
     std::string root = h.operator_token();
     int derived_before = derivations();
 };
 
 struct devices_without_master_key : devices {
-    devices_without_master_key() : devices(house_options{}) {}
+    devices_without_master_key() : devices(test_server_options{}) {}
 };
 
 TEST_F(devices, a_device_is_added_and_its_secret_is_shown_once) {

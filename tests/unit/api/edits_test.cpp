@@ -2,7 +2,7 @@
 
 #include "callsign/v1/callsign.pb.h"
 #include "support/answer_json.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/versions.hpp>
 #include <callsign/wire/message.hpp>
@@ -72,8 +72,8 @@ struct edits : ::testing::Test {
     }
 
     int created_ = 0;
-    house h;
-    house::made_account syn = h.make_account("syn", "SYN");
+    test_server h;
+    test_server::made_account syn = h.make_account("syn", "SYN");
 };
 
 TEST_F(edits, a_patch_changes_its_fields_and_returns_the_task) {

@@ -4,9 +4,9 @@
 
 #include "api/front/routes.hpp"
 #include "support/certificates.hpp"
-#include "support/house.hpp"
 #include "support/spawn.hpp"
 #include "support/temp_dir.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/net/certificate.hpp>
 #include <callsign/net/http_client.hpp>
@@ -26,15 +26,15 @@ using namespace std::chrono_literals;
 
 const std::string page = "https://board.example";
 
-house_options options() {
-    house_options o;
+test_server_options options() {
+    test_server_options o;
     o.service.api.cors_origins = {page};
     return o;
 }
 
-class served_house {
+class listening_server {
   public:
-    explicit served_house(net::http_options o = {})
+    explicit listening_server(net::http_options o = {})
         : server_(
               h.io().get_executor(), {asio::ip::address_v4::loopback(), 0}, std::move(o),
               [this](net::http_request r) { return answer(this, std::move(r)); }, api::refusal,
@@ -75,11 +75,11 @@ class served_house {
         return std::move(**done);
     }
 
-    house h{options()};
+    test_server h{options()};
 
   private:
     // Handles requests as the service does, with additional faults.
-    static asio::awaitable<net::http_response> answer(served_house* self, net::http_request r) {
+    static asio::awaitable<net::http_response> answer(listening_server* self, net::http_request r) {
         if (r.path() == "/throws") throw std::runtime_error("thrown");
         if (r.path() == "/upgrades") {
             net::http_response wrong;
@@ -133,7 +133,7 @@ std::string put(const std::string& path, const std::string& more) {
 TEST(every_response, of_rejections_by_net) {
     net::http_options o;
     o.bodies_bytes_max = 600u << 10;
-    served_house server(o);
+    listening_server server(o);
     const std::string get = "GET /livez HTTP/1.1\r\n" + fields;
     const std::string large = "Filler: " + std::string(20'000, 'x') + "\r\n\r\n";
     const std::string client_id =
@@ -180,7 +180,7 @@ TEST(every_response, of_rejections_by_net) {
 TEST(every_response, of_a_body_without_memory) {
     net::http_options o;
     o.bodies_bytes_max = 100u << 10;
-    served_house server(o);
+    listening_server server(o);
     const auto account = server.h.make_account("syn", "SYN");
     const std::string asks = put("/v1/tasks", "Authorization: Bearer " + account.token +
                                                   "\r\nContent-Length: 500000\r\n\r\n");
@@ -190,7 +190,7 @@ TEST(every_response, of_a_body_without_memory) {
 TEST(every_response, of_a_client_that_is_too_slow) {
     net::http_options o;
     o.header_timeout = o.body_timeout = 20ms;
-    served_house server(o);
+    listening_server server(o);
     const auto account = server.h.make_account("syn", "SYN");
     expect_refusal("half a header", server.ask("GET / HTTP/1.1\r\n" + fields), 408,
                    "request-timeout");
@@ -203,7 +203,7 @@ TEST(every_response, of_a_client_that_is_too_slow) {
 TEST(every_response, of_a_connection_too_many) {
     net::http_options o;
     o.connections_max = 1;
-    served_house server(o);
+    listening_server server(o);
     const auto account = server.h.make_account("syn", "SYN");
     net::http_client first = server.client();
     // The connection is at work: its body is being sent.
@@ -222,7 +222,7 @@ TEST(every_response, of_a_connection_too_many) {
 TEST(every_response, of_a_proxys_client_with_too_many_requests) {
     net::http_options o;
     o.connections_per_address_max = 1;
-    served_house server(o);
+    listening_server server(o);
     const auto account = server.h.make_account("syn", "SYN");
     const std::string from = "X-Forwarded-For: 192.0.2.1\r\n";
     net::http_client first = server.client();
@@ -242,7 +242,7 @@ TEST(every_response, to_an_unencrypted_request) {
     auto loaded = net::load_certificate(files.certificate, files.key);
     net::http_options o;
     o.tls = std::get<net::server_certificate>(std::move(loaded)).context;
-    served_house server(o);
+    listening_server server(o);
     const auto answer = server.ask("GET / HTTP/1.1\r\n" + fields + "\r\n");
     expect_refusal("unencrypted", answer, 400, "https-required");
     EXPECT_EQ(answer.header("Strict-Transport-Security"), "") << "RFC 6797, section 7.2";
@@ -263,7 +263,7 @@ std::string path_of(const api::route& route) {
 }
 
 TEST(every_response, of_each_route) {
-    served_house server;
+    listening_server server;
     const auto account = server.h.make_account("syn", "SYN");
     for (const std::string& token : {std::string("nobodys"), account.token}) {
         for (const api::route& route : api::all_routes()) {
@@ -283,7 +283,7 @@ TEST(every_response, of_each_route) {
 }
 
 TEST(every_response, of_a_web_socket) {
-    served_house server;
+    listening_server server;
     const auto account = server.h.make_account("syn", "SYN");
     net::http_client c = server.client();
     const auto answer = server.ask(
@@ -300,7 +300,7 @@ TEST(every_response, of_a_server_behind_tls_has_hsts) {
     net::http_options o;
     o.behind_tls = true;
     o.hsts_max_age = std::chrono::hours{1};
-    served_house server(o);
+    listening_server server(o);
     for (const std::string path : {"/livez", "/nothing", "/throws"}) {
         const auto answer = server.ask("GET " + path + " HTTP/1.1\r\n" + fields + "\r\n");
         EXPECT_EQ(answer.header("Strict-Transport-Security"), "max-age=3600") << path;
@@ -308,9 +308,9 @@ TEST(every_response, of_a_server_behind_tls_has_hsts) {
 }
 
 TEST(every_response, has_the_location_by_the_public_url) {
-    house_options o;
+    test_server_options o;
     o.service.api.public_url = "https://home.example/tasks";
-    house h(o);
+    test_server h(o);
     const auto account = h.make_account("syn", "SYN");
     const auto made = h.call(post("/v1/tasks", R"({"description":"x"})", account.token, "k1"));
     EXPECT_EQ(header(made, "Location"), "/tasks/v1/tasks/SYN-1");
@@ -319,7 +319,7 @@ TEST(every_response, has_the_location_by_the_public_url) {
     o.disk = &h.disk();
     o.clock = &h.clock();
     o.service.api.public_url = "https://tasks.example";
-    house later(o);
+    test_server later(o);
     const auto again = later.call(post("/v1/tasks", R"({"description":"x"})", account.token, "k1"));
     EXPECT_EQ(header(again, "Location"), "/v1/tasks/SYN-1");
     EXPECT_EQ(header(again, "Idempotent-Replayed"), "true");

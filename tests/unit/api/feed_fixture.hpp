@@ -1,7 +1,7 @@
 #pragma once
 // An account with changes, and requests for its feed.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 class feed_api : public ::testing::Test {
   protected:
-    explicit feed_api(house_options options = {}) : home(std::move(options)) {
+    explicit feed_api(test_server_options options = {}) : home(std::move(options)) {
         const auto made = home.make_account("home", "SYN");
         account = made.id;
         token = made.token;
@@ -56,7 +56,7 @@ class feed_api : public ::testing::Test {
     using lines = std::vector<std::string>;
     using verb = boost::beast::http::verb;
 
-    house home;
+    test_server home;
     account_id account;
     std::string token;
 };

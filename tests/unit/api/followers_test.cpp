@@ -2,7 +2,7 @@
 
 #include "api/feed/followers.hpp"
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class following : public ::testing::Test {
     }
     void append(account_id to, std::int64_t seq) { all.follow(events::version_appended{to, seq}); }
 
-    house home;
+    test_server home;
     followers all{home.clock(), {}};
 };
 

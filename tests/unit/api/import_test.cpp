@@ -2,7 +2,7 @@
 
 #include "callsign/v1/callsign.pb.h"
 #include "support/answer_json.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/domain/account.hpp>
 #include <callsign/rules/rows/accounts.hpp>
@@ -22,8 +22,8 @@ struct task_imports : ::testing::Test {
             post("/v1/admin/accounts/" + std::string(account) + "/import", std::move(body), root));
     }
 
-    house h;
-    house::made_account syn = h.make_account("syn", "SYN");
+    test_server h;
+    test_server::made_account syn = h.make_account("syn", "SYN");
     std::string root = h.operator_token();
     const std::string two = R"({"tasks":[
         {"uuid":"11111111-2222-4333-8444-555555555555",

@@ -2,7 +2,7 @@
 // the contents of pages while tasks change: tests/unit/rules/read/task_lists_test.cpp.
 
 #include "callsign/v1/callsign.pb.h"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/tokens.hpp>
@@ -54,8 +54,8 @@ struct task_lists_over_http : ::testing::Test {
         return text;
     }
 
-    house h;
-    house::made_account syn = h.make_account("board", "SYN");
+    test_server h;
+    test_server::made_account syn = h.make_account("board", "SYN");
     int drawn = 0;
 };
 

@@ -121,12 +121,12 @@ TEST_F(manage, a_history_with_an_unknown_parent_needs_a_snapshot) {
 
 TEST_F(manage, versions_added_in_the_meantime_are_converted) {
     std::string last = add(nil_id, new_task(1, "one"));
-    const auto under_way =
+    const auto in_progress =
         h->start(post("/v1/admin/accounts/vault/manage", R"({"encryptionSecret":"hush"})", root));
     // Between any two steps of the conversion.
     int sent = 1;
     constexpr int sent_max = 9;
-    while (!*under_way && h->step()) {
+    while (!*in_progress && h->step()) {
         if (sent == sent_max) continue;
         const auto response = h->start(
             add_version(old.client(), last, old.segment(last, new_task(sent + 1, "more"))));
@@ -138,8 +138,8 @@ TEST_F(manage, versions_added_in_the_meantime_are_converted) {
         last = header(**response, "X-Version-Id");
         ++sent;
     }
-    ASSERT_TRUE(*under_way);
-    EXPECT_EQ((*under_way)->status, 200u) << (*under_way)->body;
+    ASSERT_TRUE(*in_progress);
+    EXPECT_EQ((*in_progress)->status, 200u) << (*in_progress)->body;
     task_map seen;
     pull(old, nil_id, seen);
     EXPECT_GT(sent, 1);
@@ -165,7 +165,7 @@ TEST_F(manage, without_a_conversion_there_is_none_to_show_or_cancel) {
     EXPECT_EQ(status.status, 200u);
     EXPECT_EQ(body_of(status).at("running"), false);
     EXPECT_EQ(code_of(h->call(make_request(verb::delete_, path, "", bearer(root)))),
-              "not-under-way");
+              "no-conversion");
     EXPECT_EQ(h->call(get("/v1/admin/accounts/nobody/manage", root)).status, 404u);
 }
 

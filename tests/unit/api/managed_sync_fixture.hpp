@@ -76,12 +76,12 @@ class replica {
 };
 
 struct managed_sync : ::testing::Test {
-    std::unique_ptr<house> open_house(std::shared_ptr<const seal::key_ring> master) {
-        house_options options{.disk = disk.get()};
+    std::unique_ptr<test_server> restart(std::shared_ptr<const seal::key_ring> master) {
+        test_server_options options{.disk = disk.get()};
         options.service.master_key = std::move(master);
         options.service.sync.turnstile = milliseconds{0};
         options.engine.synced_task_bytes_max = synced_task_bytes_max;
-        return std::make_unique<house>(std::move(options));
+        return std::make_unique<test_server>(std::move(options));
     }
 
     replica add_device(const std::string& name) {
@@ -122,8 +122,8 @@ struct managed_sync : ::testing::Test {
 
     std::size_t synced_task_bytes_max = 2 * task_bytes_max;
     std::unique_ptr<strict_memory_store> disk = make_memory_store();
-    std::unique_ptr<house> h = open_house(master_key(1));
-    house::made_account syn = h->make_account("syn", "SYN");
+    std::unique_ptr<test_server> h = restart(master_key(1));
+    test_server::made_account syn = h->make_account("syn", "SYN");
     std::string root = h->operator_token();
     std::map<std::string, std::string> device_ids;
 };

@@ -157,7 +157,7 @@ TEST_F(managed_sync, a_task_beyond_the_limit_of_a_request_reaches_all_readers) {
 // Operations beyond the limits of a task are reverted, and logged.
 TEST_F(managed_sync, reverted_operations_are_logged) {
     synced_task_bytes_max = 1'000;
-    h = open_house(master_key(1));
+    h = restart(master_key(1));
     const replica laptop = add_device("laptop");
     operations all = new_task(1, "large");
     all.push_back({kind::update, task_id_of(1), "note", std::string(2'000, 'x'), all[1].at});
@@ -196,9 +196,9 @@ struct restored_sync : managed_sync {
         const auto tx = disk->begin_write();
         const time_point now = disk->totals()->last_moment + milliseconds{1};
         const uuid instance = make_uuid_v7(now + std::chrono::hours{1}, 0, 1);
-        rules::apply(*tx, begin_restored{instance}, rules::moment{now, ids});
+        rules::apply(*tx, mark_restored{instance}, rules::moment{now, ids});
         tx->commit();
-        h = open_house(master_key(1));
+        h = restart(master_key(1));
     }
     std::string packed(const task_map& tasks) { return wire::encode_snapshot(tasks); }
 };
@@ -375,7 +375,7 @@ TEST_F(managed_sync, without_the_master_key_devices_get_an_error) {
     const replica laptop = add_device("laptop");
     for (const auto& other : {std::shared_ptr<const seal::key_ring>(), master_key(2)}) {
         h.reset();
-        h = open_house(other);
+        h = restart(other);
         EXPECT_FALSE(h->run(h->service().can_decrypt_devices()));
         const auto response = h->call(child_of(laptop.client(), nil_id));
         EXPECT_EQ(response.status, 503u);
@@ -383,7 +383,7 @@ TEST_F(managed_sync, without_the_master_key_devices_get_an_error) {
         EXPECT_EQ(send(laptop, nil_id, new_task(1, "x")).status, 503u);
     }
     h.reset();
-    h = open_house(master_key(1));
+    h = restart(master_key(1));
     EXPECT_TRUE(h->run(h->service().can_decrypt_devices()));
     sent(laptop, nil_id, new_task(1, "x"));
 }

@@ -2,7 +2,7 @@
 
 #include "api/front/rate_limits.hpp"
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -44,9 +44,9 @@ TEST(rate_limits, a_rejected_request_does_not_count) {
 }
 
 TEST(rate_limits, are_in_the_headers_of_each_response) {
-    house_options o;
+    test_server_options o;
     o.service.api.account_requests_per_minute = 2;
-    house h(std::move(o));
+    test_server h(std::move(o));
     const auto syn = h.make_account("syn", "SYN");
     const auto other = h.make_account("ops", "OPS");
     const auto first = h.call(post("/v1/tasks", R"({"description":"x"})", syn.token, "k"));
@@ -68,7 +68,7 @@ TEST(rate_limits, are_in_the_headers_of_each_response) {
 // ---- tokens that expire ----
 
 TEST(tokens, are_invalid_once_they_have_expired) {
-    house h;
+    test_server h;
     const auto syn = h.make_account("syn", "SYN");
     const auto admin = h.make_token("syn", token_scope::admin);
     const auto made =

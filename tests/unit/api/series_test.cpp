@@ -1,7 +1,7 @@
 // /v1/series, as clients see it. The numbering of series: tests/unit/rules/series_test.cpp.
 
 #include "support/answer_json.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/series.hpp>
 
@@ -49,8 +49,8 @@ struct series_over_http : ::testing::Test {
         return all;
     }
 
-    house h;
-    house::made_account syn = h.make_account("board", "SYN");
+    test_server h;
+    test_server::made_account syn = h.make_account("board", "SYN");
     int drawn = 0;
 };
 
@@ -66,9 +66,9 @@ TEST_F(series_over_http, have_a_maximum) {
 }
 
 TEST(series_quota, limits_former_prefixes) {
-    house_options o;
+    test_server_options o;
     o.engine.former_prefixes_max = 1;
-    house h(std::move(o));
+    test_server h(std::move(o));
     const auto syn = h.make_account("board", "SYN");
     const auto rename = [&](const std::string& path, const std::string& to,
                             const std::string& token) {

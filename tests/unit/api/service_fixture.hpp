@@ -2,7 +2,7 @@
 // An account with a token, an operator, and helpers for requests.
 
 #include "support/answer_json.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 #include <string>
@@ -35,8 +35,8 @@ class service_test : public ::testing::Test {
         return h.call(post(target, std::move(body), root));
     }
 
-    house h;
-    house::made_account syn = h.make_account("syn", "SYN");
+    test_server h;
+    test_server::made_account syn = h.make_account("syn", "SYN");
     std::string root = h.operator_token();
 };
 

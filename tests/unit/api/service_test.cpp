@@ -261,7 +261,7 @@ TEST_F(service_test, health_needs_no_token) {
 TEST_F(service_test, a_server_that_cannot_write_is_not_ready_until_it_can) {
     const auto disk = make_memory_store();
     faulty_store faulty(*disk);
-    house home({.disk = &faulty});
+    test_server home({.disk = &faulty});
     const auto account = home.make_account("other", "OTH");
     const auto make = [&](const std::string& key) {
         return home.call(post("/v1/tasks", R"({"description":"x"})", account.token, key)).status;
@@ -289,13 +289,13 @@ TEST_F(service_test, a_server_that_cannot_write_is_not_ready_until_it_can) {
 }
 
 TEST(metrics_route, exists_if_metrics_are_enabled) {
-    house_options options;
+    test_server_options options;
     options.hooks.metrics = [] { return std::string("callsign_up 1\n"); };
-    house shows(std::move(options));
+    test_server shows(std::move(options));
     const auto metrics = shows.call(get("/metrics"));
     EXPECT_EQ(metrics.body, "callsign_up 1\n");
     EXPECT_EQ(metrics.content_type, "text/plain; version=0.0.4");
-    house has_none;
+    test_server has_none;
     EXPECT_EQ(has_none.call(get("/metrics")).status, 404u);
 }
 

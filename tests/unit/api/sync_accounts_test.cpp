@@ -204,7 +204,7 @@ TEST_F(imports, large_bodies_need_a_known_client) {
     EXPECT_EQ(most(import), 100u << 20);
 
     // Also after a restart, for the first request.
-    house next({.service = {.sync = {}}, .disk = &h.disk(), .clock = &h.clock()});
+    test_server next({.service = {.sync = {}}, .disk = &h.disk(), .clock = &h.clock()});
     const auto given = next.admit(segment);
     EXPECT_FALSE(given.refused);
     EXPECT_GT(given.payer.id(), 0);

@@ -241,36 +241,36 @@ TEST_F(sync, versions_count_from_the_arrival_of_the_snapshot_not_from_its_versio
 // Goal: concurrent requests never fork the chain. Method: many replicas of one client id, each
 // pulling and pushing, stepped in random order.
 void expect_no_fork(std::uint64_t seed, int wanted, store* disk) {
-    house world({.seed = seed, .service = {.sync = open_to_all()}, .disk = disk});
+    test_server world({.seed = seed, .service = {.sync = open_to_all()}, .disk = disk});
     const std::string client = some_id(1);
     std::mt19937 chance(seed);
     struct replica {
         std::string base = nil_id;
-        std::shared_ptr<std::optional<net::http_response>> under_way;
+        std::shared_ptr<std::optional<net::http_response>> in_progress;
         bool sending = false;
     };
     std::vector<replica> replicas(6);
     int accepted = 0, conflicts = 0;
     const auto take = [&](replica& r) {
-        const auto response = std::move(**r.under_way);
-        r.under_way.reset();
+        const auto response = std::move(**r.in_progress);
+        r.in_progress.reset();
         if (response.status == 200) r.base = header(response, "X-Version-Id");
         if (r.sending && response.status == 200) ++accepted;
         if (response.status == 409) ++conflicts;
     };
     while (accepted < wanted) {
         replica& r = replicas[chance() % replicas.size()];
-        if (!r.under_way) {
+        if (!r.in_progress) {
             r.sending = chance() % 2 == 0;
-            r.under_way = world.start(r.sending ? add_version(client, r.base, "x")
-                                                : child_of(client, r.base));
+            r.in_progress = world.start(r.sending ? add_version(client, r.base, "x")
+                                                  : child_of(client, r.base));
         }
         for (unsigned steps = chance() % 6; steps > 0 && world.step();) --steps;
-        if (*r.under_way) take(r);
+        if (*r.in_progress) take(r);
     }
     world.settle();
     for (replica& r : replicas) {
-        if (r.under_way) take(r);
+        if (r.in_progress) take(r);
     }
     EXPECT_GT(conflicts, 0);
     std::string at = nil_id;

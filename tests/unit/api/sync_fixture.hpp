@@ -52,7 +52,7 @@ struct sync : ::testing::Test {
         return h.look(question);
     }
 
-    house h;
+    test_server h;
     const std::string client = some_id(1);
 };
 

@@ -24,14 +24,14 @@ struct sync_turns : ::testing::Test {
         return *answer ? (*answer)->status : 0;
     }
 
-    static house_options with_turns() {
-        house_options options;
+    static test_server_options with_turns() {
+        test_server_options options;
         options.service.sync.open_registration = true;
         options.service.sync.turnstile = 50ms;
         return options;
     }
 
-    house h{with_turns()};
+    test_server h{with_turns()};
     const std::string client = some_id(1);
 };
 

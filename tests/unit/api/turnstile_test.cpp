@@ -286,7 +286,7 @@ TEST_F(turnstile_test, every_wait_is_limited) {
     const auto second = start(tip());
     advance(10'000ms);
     EXPECT_EQ(second->up_to_date, true);
-    EXPECT_LE(second->after, turns.patience());
+    EXPECT_LE(second->after, turns.timeout());
 }
 
 TEST_F(turnstile_test, and_does_not_depend_on_the_wall_clock) {

@@ -1,7 +1,7 @@
 // The web page: its paths, the headers of its responses, and paths that do not exist.
 
 #include "api/web/files.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using boost::beast::http::verb;
 
 const std::string browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-net::http_response open(house& h, const std::string& path, header_list more = {}) {
+net::http_response open(test_server& h, const std::string& path, header_list more = {}) {
     more.emplace_back("Accept", browser);
     return h.call(make_request(verb::get, path, "", more));
 }
@@ -28,7 +28,7 @@ std::string problem_code(const net::http_response& response) {
 }
 
 TEST(web, browsers_get_the_page_and_other_clients_a_line) {
-    house h;
+    test_server h;
     const auto page = open(h, "/");
     EXPECT_EQ(page.status, 200u);
     EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
@@ -45,7 +45,7 @@ TEST(web, browsers_get_the_page_and_other_clients_a_line) {
 }
 
 TEST(web, each_task_has_an_address) {
-    house h;
+    test_server h;
     const std::string page = open(h, "/").body;
     for (const auto path : {"/SYN-42", "/syn-42", "/INC-20261120-7", "/A_1-1?from=mail",
                             "/01a1f93c-0f29-7000-8062-fc89bbaf8517"}) {
@@ -57,7 +57,7 @@ TEST(web, each_task_has_an_address) {
 }
 
 TEST(web, other_paths_do_not_exist) {
-    house h;
+    test_server h;
     for (const auto path : {"/SYN", "/42", "/SYN-", "/-1", "/SYN-0x", "/SYN-42/", "/SYN-42/x",
                             "/a-b", "/favicon.ico", "/index.html", "/assets", "/assets/",
                             "/assets/app.js", "/livezz", "/%2e%2e-1", "/SYN%2D42"}) {
@@ -73,7 +73,7 @@ TEST(web, other_paths_do_not_exist) {
 }
 
 TEST(web, contains_all_files_that_its_page_refers_to) {
-    house h;
+    test_server h;
     const std::string page = open(h, "/").body;
     std::size_t named = 0;
     for (const api::web_file& file : api::web_assets()) {
@@ -93,7 +93,7 @@ TEST(web, contains_all_files_that_its_page_refers_to) {
 }
 
 TEST(web, restricts_the_page) {
-    house h;
+    test_server h;
     for (const std::string& path : {std::string("/"), std::string("/SYN-1"), asset("app.js")}) {
         const auto answer = open(h, path);
         const std::string_view policy = header(answer, "Content-Security-Policy");
@@ -114,7 +114,7 @@ TEST(web, restricts_the_page) {
 }
 
 TEST(web, a_cached_file_is_not_sent_again) {
-    house h;
+    test_server h;
     for (const std::string& path : {std::string("/"), asset("app.js")}) {
         for (const std::string encoding : {"", "gzip, deflate, br"}) {
             header_list headers;
@@ -144,7 +144,7 @@ TEST(web, a_cached_file_is_not_sent_again) {
 }
 
 TEST(web, is_compressed_for_clients_that_accept_it) {
-    house h;
+    test_server h;
     const auto plain = open(h, asset("app.js"));
     const auto packed = open(h, asset("app.js"), {{"Accept-Encoding", "br, gzip;q=0.5"}});
     EXPECT_EQ(header(plain, "Content-Encoding"), "");
@@ -158,7 +158,7 @@ TEST(web, is_compressed_for_clients_that_accept_it) {
 }
 
 TEST(web, the_response_to_head_has_the_same_headers) {
-    house h;
+    test_server h;
     const auto asked = open(h, "/SYN-42");
     const auto head = h.call(make_request(verb::head, "/SYN-42", "", {{"Accept", browser}}));
     EXPECT_EQ(head.status, 200u);
@@ -167,9 +167,9 @@ TEST(web, the_response_to_head_has_the_same_headers) {
 }
 
 TEST(web, can_be_disabled) {
-    house_options without;
+    test_server_options without;
     without.service.web.enabled = false;
-    house h(without);
+    test_server h(without);
     EXPECT_TRUE(open(h, "/").body.starts_with("TaskChampion sync server v"));
     EXPECT_EQ(problem_code(open(h, "/SYN-42")), "no-such-path");
     EXPECT_EQ(problem_code(open(h, asset("app.js"))), "no-such-path");

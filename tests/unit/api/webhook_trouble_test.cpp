@@ -20,14 +20,14 @@ TEST(webhook_restart, an_unacknowledged_delivery_is_posted_again) {
     seeded_entropy entropy(1);
     std::string token;
     const auto options = [&] {
-        house_options all = with_webhooks();
+        test_server_options all = with_webhooks();
         all.disk = disk.get();
         all.clock = &clock;
         all.entropy = &entropy;
         return all;
     };
     {
-        house h(options());
+        test_server h(options());
         receiver to(h);
         h.make_account("home", "SYN");
         token = h.make_token("home", token_scope::admin);
@@ -41,7 +41,7 @@ TEST(webhook_restart, an_unacknowledged_delivery_is_posted_again) {
         h.settle();
         EXPECT_EQ(to.descriptions(), (texts{"a", "b"}));  // and it crashes before the response
     }
-    house h(options());
+    test_server h(options());
     receiver to(h);
     h.service().start_webhooks(to, nullptr, h.io().get_executor());
     h.settle();
@@ -57,21 +57,21 @@ TEST(webhook_restart, a_wrong_master_key_does_not_remove_it) {
     virtual_clock clock;
     seeded_entropy entropy(1);
     std::string token;
-    house_options options = with_webhooks();
+    test_server_options options = with_webhooks();
     options.disk = disk.get();
     options.clock = &clock;
     options.entropy = &entropy;
     {
-        house h(options);
+        test_server h(options);
         h.make_account("home", "SYN");
         token = h.make_token("home", token_scope::admin);
         h.call(post("/v1/webhooks", R"({"url":"https://example.com/","after":"0"})", token));
         h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
     }
-    house_options without = options;
+    test_server_options without = options;
     without.service.master_key = nullptr;
     {
-        house h(without);
+        test_server h(without);
         receiver to(h);
         h.service().start_webhooks(to, nullptr, h.io().get_executor());
         h.advance(1s);
@@ -83,7 +83,7 @@ TEST(webhook_restart, a_wrong_master_key_does_not_remove_it) {
         EXPECT_EQ(h.call(post("/v1/webhooks", R"({"url":"https://example.com/"})", token)).status,
                   409u);
     }
-    house h(options);
+    test_server h(options);
     receiver to(h);
     h.service().start_webhooks(to, nullptr, h.io().get_executor());
     h.advance(1s);
@@ -94,9 +94,9 @@ TEST(webhook_restart, a_wrong_master_key_does_not_remove_it) {
 TEST(webhook_disk, a_position_is_durable_before_the_next_post) {
     const auto disk = make_memory_store();
     faulty_store faults(*disk);
-    house_options options = with_webhooks();
+    test_server_options options = with_webhooks();
     options.disk = &faults;
-    house h(std::move(options));
+    test_server h(std::move(options));
     receiver to(h);
     h.make_account("home", "SYN");
     const std::string token = h.make_token("home", token_scope::admin);
@@ -143,8 +143,8 @@ class failing_webhook {
     void refuse_a_commit() { faults_.arm(fault_point::before_any_commit, fault_kind::refuse); }
 
   private:
-    static house_options options_on(store& disk) {
-        house_options options = with_webhooks();
+    static test_server_options options_on(store& disk) {
+        test_server_options options = with_webhooks();
         options.disk = &disk;
         options.service.webhooks.retry_min = 30min;
         options.service.webhooks.retry_max = 1h;
@@ -156,7 +156,7 @@ class failing_webhook {
     std::string token_, id_;
 
   public:
-    house h;
+    test_server h;
     receiver to;
     std::optional<std::size_t> edited_at;  // the number of posts before the edit
 
@@ -209,9 +209,9 @@ TEST(webhook_race, a_change_during_a_read_is_not_delayed) {
     for (int at = 1; !is_over; ++at) {
         const auto disk = make_memory_store();
         late_reader late(*disk);
-        house_options options = with_webhooks();
+        test_server_options options = with_webhooks();
         options.disk = &late;
-        house h(std::move(options));
+        test_server h(std::move(options));
         receiver to(h);
         h.make_account("home", "SYN");
         const std::string token = h.make_token("home", token_scope::admin);
@@ -236,9 +236,9 @@ TEST(webhook_race, a_change_during_a_read_is_not_delayed) {
 TEST(webhook_race, one_enabled_during_a_read_is_delivered) {
     const auto disk = make_memory_store();
     late_reader late(*disk);
-    house_options options = with_webhooks();
+    test_server_options options = with_webhooks();
     options.disk = &late;
-    house h(std::move(options));
+    test_server h(std::move(options));
     receiver to(h);
     h.make_account("home", "SYN");
     const std::string token = h.make_token("home", token_scope::admin);

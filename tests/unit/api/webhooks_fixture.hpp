@@ -2,7 +2,7 @@
 // The webhooks of one account. Method: the posting client is a script of responses that records its
 // requests.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <algorithm>
 #include <array>
@@ -51,7 +51,7 @@ struct posted {
 // Responds with 204 unless the script has another response.
 class receiver final : public net::outgoing {
   public:
-    explicit receiver(house& h) : house_(h) {}
+    explicit receiver(test_server& h) : server_(h) {}
 
     bool may_call(const net::outgoing_url& url) const override { return url.host != "10.0.0.1"; }
 
@@ -59,7 +59,7 @@ class receiver final : public net::outgoing {
         net::outgoing_url url) override {
         lookups.push_back(url.host);
         const auto executor = co_await asio::this_coro::executor;
-        const auto timer = house_.clock().make_timer(executor);
+        const auto timer = server_.clock().make_timer(executor);
         if (lookup_takes > milliseconds{0}) co_await timer->wait(lookup_takes);
         co_return std::vector<asio::ip::tcp::endpoint>(1);
     }
@@ -71,7 +71,7 @@ class receiver final : public net::outgoing {
         at_once_most = std::max(at_once_most, ++at_once);
         const auto executor = co_await asio::this_coro::executor;
         if (takes > milliseconds{0}) {
-            const auto timer = house_.clock().make_timer(executor);
+            const auto timer = server_.clock().make_timer(executor);
             const bool was_cut = !co_await timer->wait(takes);
             if (was_cut) {
                 --at_once;
@@ -104,13 +104,13 @@ class receiver final : public net::outgoing {
     bool stopped = false;
 
   private:
-    house& house_;
+    test_server& server_;
 };
 
 using texts = std::vector<std::string>;
 
-inline house_options with_webhooks() {
-    house_options options;
+inline test_server_options with_webhooks() {
+    test_server_options options;
     options.service.master_key = std::make_shared<const seal::key_ring>(seal::key(webhooks_master));
     options.service.webhooks.retry_min = 10s;
     options.service.webhooks.retry_max = 60s;
@@ -124,7 +124,8 @@ class webhook_api : public ::testing::Test {
   protected:
     using verb = boost::beast::http::verb;
 
-    explicit webhook_api(house_options options = with_webhooks()) : h(std::move(options)), to(h) {
+    explicit webhook_api(test_server_options options = with_webhooks())
+        : h(std::move(options)), to(h) {
         account = h.make_account("home", "SYN").id;
         token = h.make_token("home", token_scope::admin);
         h.service().start_webhooks(to, nullptr, h.io().get_executor());
@@ -176,7 +177,7 @@ class webhook_api : public ::testing::Test {
         return net::http_failure{asio::error::connection_refused, false};
     }
 
-    house h;
+    test_server h;
     receiver to;
     account_id account;
     std::string token;

@@ -227,13 +227,13 @@ TEST_F(webhook_api, its_owner_disables_it_and_sets_it_back) {
 // With an attempt in progress, and with one that waits for its retry.
 TEST_F(webhook_api, it_is_removed_at_any_moment) {
     to.takes = 5s;
-    const std::string under_way = add();
+    const std::string in_progress = add();
     const std::string waiting = add();
     to.answers.push_back(status(204));
     to.answers.push_back(status(500));
     create("a");
     EXPECT_EQ(to.calls.size(), 2u);
-    call(verb::delete_, "/v1/webhooks/" + under_way, "", 204);
+    call(verb::delete_, "/v1/webhooks/" + in_progress, "", 204);
     h.advance(6s);
     call(verb::delete_, "/v1/webhooks/" + waiting, "", 204);
     create("b");
@@ -258,10 +258,10 @@ TEST_F(webhook_api, posts_to_one_are_sequential_and_those_of_an_account_are_limi
 TEST(webhooks_of_an_account, read_the_same_changes_once) {
     const auto disk = make_memory_store();
     late_reader counted(*disk);
-    house_options options = with_webhooks();
+    test_server_options options = with_webhooks();
     options.disk = &counted;
     options.service.webhooks.account_max = 10;
-    house h(std::move(options));
+    test_server h(std::move(options));
     receiver to(h);
     h.make_account("home", "SYN");
     const std::string token = h.make_token("home", token_scope::admin);
@@ -314,8 +314,8 @@ TEST_F(webhook_api, an_account_has_one_look_up_of_a_name_at_a_time) {
     EXPECT_EQ(to.descriptions(), (texts{"quick", "slow", "slow"}));
 }
 
-house_options with_two_lookups() {
-    house_options options = with_webhooks();
+test_server_options with_two_lookups() {
+    test_server_options options = with_webhooks();
     options.service.webhooks.lookup_threads = 2;
     return options;
 }

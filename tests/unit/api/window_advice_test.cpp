@@ -14,7 +14,7 @@ class window_advice : public ::testing::Test {
   protected:
     window_advice() { here().choice.window = 10min; }
 
-    window_status& here() { return status_.windows.here; }
+    window_status& here() { return status_.windows.local; }
 
     void is_set_to(milliseconds window) {
         status_.options.window = window;
@@ -120,7 +120,7 @@ TEST_F(window_advice, sweeps_that_do_not_keep_up) {
 }
 
 TEST_F(window_advice, remote_accounts_are_named) {
-    auto& there = status_.windows.elsewhere;
+    auto& there = status_.windows.remote;
     there.choice.window = 1min;
     there.late = 2;
     there.others.push_back({1min, {2, 0}});
@@ -131,10 +131,10 @@ TEST_F(window_advice, every_reason_has_its_numbers) {
     wants(41s, 62s);
     EXPECT_EQ(reason(window_reason::derived),
               "The 0.99 quantile of retries is 41s, which multiplied by 1.5 is 62s.");
-    EXPECT_EQ(reason(window_reason::kept_close),
+    EXPECT_EQ(reason(window_reason::within_hysteresis),
               "The 0.99 quantile of retries is 41s, which multiplied by 1.5 is close to the "
               "current window (within 10 %).");
-    EXPECT_EQ(reason(window_reason::kept_longer),
+    EXPECT_EQ(reason(window_reason::shortening),
               "The 0.99 quantile of retries is 41s, which multiplied by 1.5 is less; the window is "
               "shortened once in 1h, at most by half, until it is 62s.");
     wants(12s, 1min);

@@ -41,7 +41,7 @@ struct command_line : testing::Test {
     std::vector<std::filesystem::path> restored;
     clock_repair repair;
     doctor_question asked;
-    server_word word;
+    server_report word;
     std::vector<diagnosis> findings;
 
     command_line() {
@@ -113,7 +113,7 @@ struct command_line : testing::Test {
     }
 
     int run(std::vector<std::string> words) {
-        const surroundings around{
+        const cli_context around{
             .in = in,
             .out = out,
             .err = err,

@@ -114,25 +114,25 @@ struct hooks : testing::Test {
         err.str("");
         requests.clear();
         task_lines.clear();
-        const surroundings around{.in = in,
-                                  .out = out,
-                                  .err = err,
-                                  .environment = [this](const char* name) -> const char* {
-                                      const auto found = environment.find(name);
-                                      return found == environment.end() ? nullptr
-                                                                        : found->second.c_str();
-                                  },
-                                  .exchange = asked(),
-                                  .files = {},
-                                  .random = {},
-                                  .now = [this] { return now; },
-                                  .exchange_in_time = asked(),
-                                  .run_program =
-                                      [this](const std::vector<std::string>& line) {
-                                          task_lines.push_back(line);
-                                          return task(line);
-                                      },
-                                  .program = "/opt/it's here/callsign"};
+        const cli_context around{.in = in,
+                                 .out = out,
+                                 .err = err,
+                                 .environment = [this](const char* name) -> const char* {
+                                     const auto found = environment.find(name);
+                                     return found == environment.end() ? nullptr
+                                                                       : found->second.c_str();
+                                 },
+                                 .exchange = asked(),
+                                 .files = {},
+                                 .random = {},
+                                 .now = [this] { return now; },
+                                 .exchange_in_time = asked(),
+                                 .run_program =
+                                     [this](const std::vector<std::string>& line) {
+                                         task_lines.push_back(line);
+                                         return task(line);
+                                     },
+                                 .program = "/opt/it's here/callsign"};
         return cli::run(std::move(words), around);
     }
 

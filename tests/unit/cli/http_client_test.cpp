@@ -57,9 +57,9 @@ class one_answer {
     std::thread thread_;
 };
 
-std::string failure_of(const server_url& server, const http_call& call, milliseconds patience) {
+std::string failure_of(const server_url& server, const http_call& call, milliseconds timeout) {
     try {
-        exchange(server, call, patience);
+        exchange(server, call, timeout);
     } catch (const failure& e) {
         return e.what();
     }

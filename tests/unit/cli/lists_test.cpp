@@ -121,13 +121,13 @@ TEST_F(command_line, reaper_status) {
 
 TEST_F(command_line, reaper_status_shows_the_inputs_of_the_window) {
     answer(R"({"interval":"30s","window":"62s","windowSetting":"auto","windows":[)"
-           R"({"accounts":"here","window":"62s","reason":"derived","because":"So many.",)"
+           R"({"accounts":"local","window":"62s","reason":"derived","because":"So many.",)"
            R"("p99":"41s","samples":1840,"failed":3,"failedRetried":1,"others":[)"
            R"({"window":"15s","failedRetried":312,"pending":"0.02"},)"
            R"({"window":"62s","failedRetried":0,"pending":"0.10"}]}]})");
     EXPECT_EQ(run({"reaper", "status"}), 0) << err.str();
     EXPECT_THAT(out.str(), HasSubstr("window        62s (auto)\n"));
-    EXPECT_THAT(out.str(), HasSubstr("\nAccounts here:\n"));
+    EXPECT_THAT(out.str(), HasSubstr("\nLocal accounts:\n"));
     EXPECT_THAT(out.str(), HasSubstr("reason            derived\n"));
     EXPECT_THAT(out.str(), HasSubstr("p99               41s\n"));
     EXPECT_THAT(out.str(), Not(HasSubstr("p50")));

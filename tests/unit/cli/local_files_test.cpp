@@ -219,7 +219,7 @@ TEST_F(command_line, doctor_shows_one_line_per_check_and_fails_for_errors_only) 
     EXPECT_EQ(asked.data_dir, data_dir.string());
     EXPECT_EQ(asked.now, now);
     EXPECT_EQ(asked.variables, std::vector<std::string>{"CALLSIGN_REAPER_WINDWO"});
-    EXPECT_EQ(word.why_not, "");
+    EXPECT_EQ(word.error, "");
     EXPECT_EQ(word.window, std::chrono::minutes{10});
     EXPECT_EQ(word.interval, std::chrono::seconds{30});
     EXPECT_TRUE(word.oldest_pending);
@@ -227,7 +227,7 @@ TEST_F(command_line, doctor_shows_one_line_per_check_and_fails_for_errors_only) 
     EXPECT_EQ(word.held[0].account + word.held[0].prefix, "adaSYN");
     EXPECT_EQ(word.not_ready, "Server not ready (not-ready)");
     out.str("");
-    findings.push_back({"disk", verdict::fault, "it is full", "make room"});
+    findings.push_back({"disk", verdict::error, "it is full", "make room"});
     EXPECT_EQ(run({"doctor", "--data-dir", data_dir.string(), "--json"}), 1);
     EXPECT_EQ(out.str(),
               R"({"ok":false,"checks":[)"
@@ -236,9 +236,9 @@ TEST_F(command_line, doctor_shows_one_line_per_check_and_fails_for_errors_only) 
               R"("advice":"set it"},)"
               R"({"check":"schema","verdict":"skipped","found":"there is none",)"
               R"("advice":"start callsignd"},)"
-              R"({"check":"disk","verdict":"fault","found":"it is full","advice":"make room"}]})"
+              R"({"check":"disk","verdict":"error","found":"it is full","advice":"make room"}]})"
               "\n");
-    EXPECT_THAT(word.why_not, HasSubstr("no server runs on"));
+    EXPECT_THAT(word.error, HasSubstr("no server runs on"));
 }
 
 // The token of a data directory is sent to the server of that directory.
@@ -246,24 +246,24 @@ TEST_F(command_line, doctor_queries_no_other_server) {
     environment = {{"CALLSIGN_URL", "http://127.0.0.1:1"}};
     put_file("admin.token", "cs_operators_own\n");
     EXPECT_EQ(run({"doctor"}), 0);
-    EXPECT_THAT(word.why_not, HasSubstr("no server runs on"));
+    EXPECT_THAT(word.error, HasSubstr("no server runs on"));
     EXPECT_TRUE(requests.empty());
     put_listen_file("listen.url", local);
     answer(R"({"window":"10m","interval":"30s"})");
     answer("ready");
     answer("{}");
     EXPECT_EQ(run({"doctor"}), 0);
-    EXPECT_EQ(word.why_not + word.not_ready, "");
+    EXPECT_EQ(word.error + word.not_ready, "");
     ASSERT_FALSE(requests.empty());
     EXPECT_THAT(requests[0], HasSubstr("GET " + local));
     EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("cs_operators_own")));
 }
 
 TEST_F(command_line, doctor_shows_errors_in_red) {
-    findings = {{"disk", verdict::fault, "full\x1b[2J", ""}, {"clock", verdict::warning, "w", ""}};
+    findings = {{"disk", verdict::error, "full\x1b[2J", ""}, {"clock", verdict::warning, "w", ""}};
     EXPECT_EQ(run({"doctor", "--color", "always"}), 1);
     EXPECT_EQ(out.str(),
-              "\x1b[31mfault\x1b[0m    disk   full?[2J\n"
+              "\x1b[31merror\x1b[0m    disk   full?[2J\n"
               "\x1b[33mwarning\x1b[0m  clock  w\n");
 }
 

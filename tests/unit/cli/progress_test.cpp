@@ -22,7 +22,7 @@ struct progress : testing::Test {
     milliseconds at = 1h;
     std::size_t columns = 80;
 
-    surroundings around(bool is_terminal) {
+    cli_context around(bool is_terminal) {
         return {.in = in,
                 .out = out,
                 .err = err,
@@ -36,7 +36,7 @@ struct progress : testing::Test {
 };
 
 TEST_F(progress, is_one_line_that_is_erased_at_the_end) {
-    const surroundings a = around(true);
+    const cli_context a = around(true);
     {
         progress_line line(a);
         line.show("1 of 2");
@@ -47,7 +47,7 @@ TEST_F(progress, is_one_line_that_is_erased_at_the_end) {
 }
 
 TEST_F(progress, is_no_wider_than_the_terminal) {
-    const surroundings a = around(true);
+    const cli_context a = around(true);
     columns = 10;
     progress_line line(a);
     line.show("1234567890");
@@ -61,7 +61,7 @@ TEST_F(progress, is_no_wider_than_the_terminal) {
 }
 
 TEST_F(progress, is_an_occasional_plain_line_without_a_terminal) {
-    const surroundings a = around(false);
+    const cli_context a = around(false);
     {
         progress_line line(a);
         for (int n = 0; n < 25; ++n) {
@@ -73,7 +73,7 @@ TEST_F(progress, is_an_occasional_plain_line_without_a_terminal) {
 }
 
 TEST_F(progress, of_a_short_operation_is_not_shown_without_a_terminal) {
-    const surroundings a = around(false);
+    const cli_context a = around(false);
     { progress_line(a).show("all of it"); }
     EXPECT_EQ(err.str(), "");
     EXPECT_EQ(out.str(), "");

@@ -67,11 +67,11 @@ TEST(auto_window, lengthens_at_once_and_by_what_is_needed) {
 TEST(auto_window, shortens_once_an_hour_and_to_half_at_most) {
     auto c = choose(41s, 1h, 59min);
     EXPECT_EQ(c.window, 1h);
-    EXPECT_EQ(c.reason, window_reason::kept_longer);
+    EXPECT_EQ(c.reason, window_reason::shortening);
     EXPECT_FALSE(c.changed);
     c = choose(41s, 1h, 1h);
     EXPECT_EQ(c.window, 30min);
-    EXPECT_EQ(c.reason, window_reason::kept_longer);
+    EXPECT_EQ(c.reason, window_reason::shortening);
     EXPECT_TRUE(c.changed);
     EXPECT_EQ(c.wanted, 62s);
     c = choose(41s, 100s, 1h);
@@ -83,7 +83,7 @@ TEST(auto_window, small_differences_are_let_be) {
     for (const milliseconds quantile : {milliseconds{38s}, milliseconds{44s}}) {
         const auto c = choose(quantile, 62s);
         EXPECT_EQ(c.window, 62s);
-        EXPECT_EQ(c.reason, window_reason::kept_close);
+        EXPECT_EQ(c.reason, window_reason::within_hysteresis);
         EXPECT_FALSE(c.changed);
     }
     // A quantile that alternates between two adjacent buckets must not change the window.

@@ -25,8 +25,8 @@ TEST(claim, a_command_counts_on_its_account) {
 TEST(claim, all_anonymous_clients_are_one) {
     add_sealed_version unknown;
     unknown.may_register = true;
-    EXPECT_EQ(claim_of(unknown).who, payer::strangers());
-    EXPECT_EQ(claim_of(add_sealed_snapshot{}).who, payer::strangers());
+    EXPECT_EQ(claim_of(unknown).who, payer::anonymous());
+    EXPECT_EQ(claim_of(add_sealed_snapshot{}).who, payer::anonymous());
     unknown.account = account_id{7};
     EXPECT_EQ(claim_of(unknown).who, payer(account_id{7}));
 }
@@ -35,8 +35,8 @@ TEST(claim, operators_and_the_system_share_with_no_account) {
     EXPECT_EQ(claim_of(create_account{}).who, payer::operators());
     EXPECT_EQ(claim_of(import_sealed_version{}).who, payer::operators());
     EXPECT_EQ(claim_of(revoke_token{}).who, payer::operators());
-    EXPECT_TRUE(claim_of(reconcile_pending{}).who.is_house());
-    EXPECT_TRUE(claim_of(forget_settled{}).who.is_house());
+    EXPECT_TRUE(claim_of(reconcile_pending{}).who.is_system());
+    EXPECT_TRUE(claim_of(forget_settled{}).who.is_system());
 }
 
 // Cost is proportional to size: a command with more content weighs more, by about as much.

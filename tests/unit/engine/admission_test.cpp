@@ -18,8 +18,8 @@ using namespace callsign::testing;
 using namespace std::chrono_literals;
 
 struct admission_probe final : engine_probe {
-    void turned_away(lacking what) override { ++turned[what]; }
-    std::map<lacking, int> turned;
+    void rejected(limit what) override { ++turned[what]; }
+    std::map<limit, int> turned;
 };
 
 class admission : public engine_by_turns {
@@ -150,7 +150,7 @@ TEST_F(admission, anonymous_clients_have_one_share) {
     const auto third = add(3);
     EXPECT_TRUE(is_overloaded(third));
     EXPECT_TRUE(is_overloaded(ask_as_stranger())) << "queries count with commands";
-    EXPECT_EQ(probe_.turned[engine_probe::lacking::account_depth], 2);
+    EXPECT_EQ(probe_.turned[engine_probe::limit::account_depth], 2);
     const auto neighbour = create(quiet_, "k");
     EXPECT_FALSE(is_overloaded(neighbour));
     settle();
@@ -217,7 +217,7 @@ TEST_F(admission, a_query_past_its_deadline_is_not_executed) {
     EXPECT_EQ((*all[1])->error(), errc::deadline_exceeded);
     EXPECT_EQ((*all[2])->error(), errc::deadline_exceeded);
     EXPECT_EQ((*all[4])->error(), errc::deadline_exceeded);
-    EXPECT_EQ(probe_.turned[engine_probe::lacking::time], 3);
+    EXPECT_EQ(probe_.turned[engine_probe::limit::time], 3);
     EXPECT_EQ(engine_->queue_depth(), 0u);
 }
 

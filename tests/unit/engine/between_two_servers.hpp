@@ -3,8 +3,8 @@
 
 #include "support/audit.hpp"
 #include "support/faulty_store.hpp"
-#include "support/house.hpp"
 #include "support/remote_chain.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/rules/rows/remotes.hpp>
 #include <callsign/rules/rows/slots.hpp>
@@ -30,19 +30,19 @@ class between : public ::testing::Test {
         start();
         token_ = api::make_token(chance_);
         create_account c{"team", "SYN", "default", sha256(token_)};
-        c.elsewhere = create_account::home{"http://127.0.0.1:1", uuid{}, "key"};
-        account_ = std::get<account>(*house_->run(house_->engine().submit(std::move(c)))).id;
-        house_->settle();
+        c.remote = create_account::remote_endpoint{"http://127.0.0.1:1", uuid{}, "key"};
+        account_ = std::get<account>(*server_->run(server_->engine().submit(std::move(c)))).id;
+        server_->settle();
     }
     // The invariants hold at the end of every test.
     ~between() override {
-        house_.reset();
+        server_.reset();
         EXPECT_EQ(audit(*disk_), std::vector<std::string>{});
     }
 
     void start() {
         faulty_ = std::make_unique<faulty_store>(*disk_);
-        house_options o;
+        test_server_options o;
         o.disk = faulty_.get();
         o.clock = &clock_;
         o.entropy = &chance_;
@@ -59,26 +59,27 @@ class between : public ::testing::Test {
             if (!has_key_) return nullptr;
             return std::make_unique<faulty_sink>(chain_, wire_);
         };
-        house_ = std::make_unique<house>(std::move(o));
+        server_ = std::make_unique<test_server>(std::move(o));
     }
     void kill() {
-        house_.reset();
+        server_.reset();
         start();
     }
 
     net::http_response create(const std::string& key) {
-        return house_->call(post("/v1/tasks", R"({"description":")" + key + R"("})", token_, key));
+        return server_->call(post("/v1/tasks", R"({"description":")" + key + R"("})", token_, key));
     }
     std::shared_ptr<std::optional<net::http_response>> begin(const std::string& key) {
-        return house_->start(post("/v1/tasks", R"({"description":")" + key + R"("})", token_, key));
+        return server_->start(
+            post("/v1/tasks", R"({"description":")" + key + R"("})", token_, key));
     }
     static std::string field(const net::http_response& response, const char* name) {
         const auto body = boost::json::parse(response.body).as_object();
         const auto* const found = body.if_contains(name);
         return found && found->is_string() ? std::string(found->as_string()) : std::string();
     }
-    remote_status status() { return *house_->outbox().status(account_); }
-    void advance(milliseconds by) { house_->advance(by); }
+    remote_status status() { return *server_->outbox().status(account_); }
+    void advance(milliseconds by) { server_->advance(by); }
     // The first error within `most`; empty if there is none.
     std::string awaited_error(milliseconds most) {
         for (milliseconds waited{0}; waited < most && status().last_error.empty(); waited += 50ms) {
@@ -87,34 +88,35 @@ class between : public ::testing::Test {
         return status().last_error;
     }
     void sweep() {
-        const auto swept = house_->run(house_->reaper().sweep_once());
+        const auto swept = server_->run(server_->reaper().sweep_once());
         ASSERT_TRUE(swept);
     }
     slot_state state_of(const std::string& key) {
-        return house_->run(house_->engine().ask(find_slot{account_, key}))->value().slot.state;
+        return server_->run(server_->engine().ask(find_slot{account_, key}))->value().slot.state;
     }
     slot_state state_on_disk(const std::string& key) {
         const auto tx = disk_->begin_write();
         return slots::find(*tx, account_, key)->state;
     }
     // Moves another account, created locally with a number of tasks, to the remote server.
-    std::vector<uuid> move_there(int tasks) {
-        house_.reset();
+    std::vector<uuid> move_to_remote(int tasks) {
+        server_.reset();
         disk_ = make_memory_store();
         chain_.lose_all();
         start();
         token_ = api::make_token(chance_);
         create_account c{"mine", "MINE", "default", sha256(token_)};
-        account_ = std::get<account>(*house_->run(house_->engine().submit(std::move(c)))).id;
+        account_ = std::get<account>(*server_->run(server_->engine().submit(std::move(c)))).id;
         std::vector<uuid> all;
         for (int n = 0; n < tasks; ++n) {
             all.push_back(*parse_uuid(field(create("mine" + std::to_string(n)), "uuid")));
         }
-        house_->start_command(callsign::move_there{account_, "http://127.0.0.1:1", uuid{}, "key"});
+        server_->start_command(
+            callsign::move_to_remote{account_, "http://127.0.0.1:1", uuid{}, "key"});
         return all;
     }
     std::optional<remote_chain> remote() {
-        return house_->look([&](read_tx& tx) { return remotes::find(tx, account_); });
+        return server_->look([&](read_tx& tx) { return remotes::find(tx, account_); });
     }
     void let_it_move() {
         for (int n = 0; n < 20 && remote()->moving; ++n) advance(2s);
@@ -155,7 +157,7 @@ class between : public ::testing::Test {
     std::unique_ptr<faulty_store> faulty_;
     bool has_key_ = true;
     std::int64_t effects_max_ = 500;
-    std::unique_ptr<house> house_;
+    std::unique_ptr<test_server> server_;
     std::string token_;
     account_id account_;
 };

@@ -45,7 +45,7 @@ TEST_F(between, copy_arrives_late) {
 TEST_F(between, copy_arrives_before_it_is_sent_again) {
     wire_.sends = {fate::delay};
     const auto answer = begin("one");
-    house_->settle();
+    server_->settle();
     ASSERT_FALSE(answer->has_value());
     EXPECT_TRUE(wire_.deliver_late(chain_));
     EXPECT_EQ(wire_.late_landed, 1);
@@ -109,13 +109,13 @@ TEST_F(between, edit_while_unreachable) {
     auto edit = make_request(boost::beast::http::verb::patch, "/v1/tasks/SYN-1",
                              R"({"description":"x"})", bearer(token_));
     edit.set("Content-Type", "application/json");
-    const auto answer = house_->call(edit);
+    const auto answer = server_->call(edit);
     EXPECT_EQ(answer.status, 503u);
     EXPECT_EQ(field(answer, "code"), "remote-unavailable");
     wire_.is_down = false;
     advance(10s);
     EXPECT_EQ(chain_.times_said(*parse_uuid(field(create("one"), "uuid")), "x"), 0);
-    const auto again = house_->call(edit);
+    const auto again = server_->call(edit);
     EXPECT_EQ(again.status, 200u) << again.body;
 }
 
@@ -200,7 +200,7 @@ TEST_F(between, master_key_missing) {
 TEST_F(between, killed_before_delivery) {
     wire_.is_down = true;
     begin("one");
-    house_->settle();
+    server_->settle();
     EXPECT_EQ(state_of("one"), slot_state::in_flight);
     kill();
     wire_.is_down = false;
@@ -212,7 +212,7 @@ TEST_F(between, killed_before_delivery) {
 TEST_F(between, killed_after_delivery) {
     wire_.sends = {fate::lose_answer};
     begin("one");
-    house_->settle();
+    server_->settle();
     EXPECT_EQ(chain_.links().size(), 1u);
     EXPECT_EQ(state_of("one"), slot_state::in_flight);
     kill();
@@ -224,7 +224,7 @@ TEST_F(between, killed_after_delivery) {
 TEST_F(between, killed_before_settling) {
     begin("one");
     const auto strike = [&] {
-        for (int n = 0; n < 100; ++n) house_->step();
+        for (int n = 0; n < 100; ++n) server_->step();
     };
     // Killed at the commit that settles the slot: the version is on the chain.
     wire_.meanwhile = [&] { faulty_->arm(fault_point::before_any_commit, fault_kind::kill); };
@@ -246,11 +246,11 @@ TEST_F(between_steps, retry_during_the_settlement) {
         const std::string key = "at-" + std::to_string(steps);
         wire_.is_down = true;
         begin(key);
-        house_->settle();
+        server_->settle();
         kill();
         wire_.is_down = false;
         for (int n = 0; n < steps; ++n) {
-            if (!house_->step()) clock_.advance_to_next(10s);
+            if (!server_->step()) clock_.advance_to_next(10s);
         }
         is_over = state_on_disk(key) != slot_state::in_flight;
         const auto retried = begin(key);
@@ -264,7 +264,7 @@ TEST_F(between_steps, retry_during_the_settlement) {
 TEST_F(between, killed_before_the_key) {
     wire_.sends = {fate::none, fate::unreachable};
     begin("one");
-    house_->settle();
+    server_->settle();
     EXPECT_EQ(state_of("one"), slot_state::committed);
     EXPECT_EQ(chain_.times_said(chain_.tasks().begin()->first, "SYN-1"), 0);
     kill();
@@ -275,7 +275,7 @@ TEST_F(between, killed_before_the_key) {
 TEST_F(between, killed_inside_a_lookup) {
     wire_.sends = {fate::lose_answer};
     begin("one");
-    house_->settle();
+    server_->settle();
     faulty_->arm(fault_point::before_any_commit, fault_kind::kill);
     EXPECT_THROW(advance(10s), killed);
     kill();
@@ -322,13 +322,13 @@ TEST_F(between, restored_from_a_backup) {
     EXPECT_EQ(status().now, remote_status::state::up_to_date);
     chain_.go_back(2);
     advance(10min);
-    EXPECT_EQ(status().halted, remote_halt::gone_back);
+    EXPECT_EQ(status().halted, remote_halt::history_lost);
     const auto refused = create("three");
     EXPECT_EQ(refused.status, 503u);
     EXPECT_EQ(field(refused, "code"), "remote-halted");
     const auto links = chain_.links().size();
     edit_remote go_on{.account = account_, .accept_loss = true};
-    ASSERT_TRUE(house_->run(house_->engine().submit(go_on)));
+    ASSERT_TRUE(server_->run(server_->engine().submit(go_on)));
     advance(10s);
     EXPECT_EQ(status().halted, remote_halt::none);
     EXPECT_GE(chain_.links().size(), links);
@@ -342,14 +342,14 @@ TEST_F(between, remote_account_lost) {
     advance(10s);
     chain_.lose_all();
     advance(20min);
-    EXPECT_EQ(status().halted, remote_halt::gone_back);
+    EXPECT_EQ(status().halted, remote_halt::history_lost);
     EXPECT_TRUE(chain_.links().empty());  // nothing was sent before the versions were missed
 }
 
 TEST_F(between, remote_versions_deleted) {
     create("one");
     advance(10s);
-    house_.reset();
+    server_.reset();
     for (int n = 0; n < 5; ++n) work_elsewhere(n);
     chain_.make_snapshot();
     chain_.forget_all_but(1);
@@ -365,18 +365,18 @@ TEST_F(between, remote_history_incomplete) {
     create("one");
     advance(10s);
     for (int n = 0; n < 5; ++n) work_elsewhere(n);
-    house_.reset();
+    server_.reset();
     chain_.forget_all_but(1);
     start();
     EXPECT_EQ(awaited_error(1min),
               "The remote server reports an incomplete history without a snapshot; rechecking.");
     EXPECT_EQ(status().halted, remote_halt::none);
     advance(10min);
-    EXPECT_EQ(status().halted, remote_halt::incomplete);
+    EXPECT_EQ(status().halted, remote_halt::history_incomplete);
     EXPECT_EQ(create("two").status, 503u);
     // A replica's sync makes a snapshot; then the operator resumes the account.
     chain_.make_snapshot();
-    ASSERT_TRUE(house_->run(house_->engine().submit(edit_remote{.account = account_})));
+    ASSERT_TRUE(server_->run(server_->engine().submit(edit_remote{.account = account_})));
     advance(10s);
     expect_made("two", "SYN-7");
 }
@@ -411,8 +411,8 @@ TEST_F(between, killed_during_a_move) {
     std::set<std::int64_t> killed_at;
     for (int steps = 0; steps < 400; steps += 7) {
         wire_.sends = {fate::none, steps % 2 == 0 ? fate::none : fate::lose_answer};
-        auto tasks = move_there(7);
-        for (int n = 0; n < steps; ++n) house_->step();
+        auto tasks = move_to_remote(7);
+        for (int n = 0; n < steps; ++n) server_->step();
         if (const auto row = remote(); row && row->moving) killed_at.insert(row->moving->tasks);
         const bool is_begun = remote().has_value();
         kill();
@@ -431,7 +431,7 @@ TEST_F(between, killed_during_a_move) {
 // The remote server loses a version with moved tasks; the local server still has all of them.
 TEST_F(between, restored_during_a_move) {
     effects_max_ = 2;
-    const auto tasks = move_there(7);
+    const auto tasks = move_to_remote(7);
     wire_.meanwhile = [&] { wire_.is_deaf = chain_.links().size() == 2; };
     advance(10s);
     ASSERT_TRUE(remote()->moving);
@@ -440,8 +440,8 @@ TEST_F(between, restored_during_a_move) {
     wire_.meanwhile = {};
     wire_.is_deaf = false;
     for (int n = 0; n < 60 && status().halted == remote_halt::none; ++n) advance(2s);
-    ASSERT_EQ(status().halted, remote_halt::gone_back);
-    house_->start_command(edit_remote{.account = account_, .accept_loss = true});
+    ASSERT_EQ(status().halted, remote_halt::history_lost);
+    server_->start_command(edit_remote{.account = account_, .accept_loss = true});
     let_it_move();
     expect_there(tasks);
 }
@@ -450,7 +450,7 @@ TEST_F(between, restored_during_a_move) {
 // moved yet are not taken for deleted ones.
 TEST_F(between, remote_versions_deleted_during_a_move) {
     effects_max_ = 2;
-    auto tasks = move_there(7);
+    auto tasks = move_to_remote(7);
     wire_.meanwhile = [&] { wire_.is_deaf = chain_.links().size() == 2; };
     advance(10s);
     ASSERT_TRUE(remote()->moving);

@@ -77,7 +77,7 @@ TEST_F(engine_that_throws, a_creation_that_threw_is_not_waited_for) {
         executors{network_.get_executor(), writer_.get_executor(), network_.get_executor()},
         engine_options{}, throwing_, [this](std::string why) { fatal_ = std::move(why); });
     create_account c{"team", "SYN", "t", sha256("team")};
-    c.elsewhere = create_account::home{"http://127.0.0.1:1", uuid{}, "key"};
+    c.remote = create_account::remote_endpoint{"http://127.0.0.1:1", uuid{}, "key"};
     const auto made = submit(std::move(c));
     settle();
     const account_id team = std::get<account>(made->value().value()).id;
@@ -436,7 +436,7 @@ TEST_F(aside, runs_on_the_reader_and_resumes_on_the_network) {
         ran_on = reader_.get_executor().running_in_this_thread() ? &reader_ : &network_;
         return std::string("made");
     };
-    boost::asio::co_spawn(network_, engine_->offload(payer::house(), std::move(work)),
+    boost::asio::co_spawn(network_, engine_->offload(payer::system(), std::move(work)),
                           [&](std::exception_ptr, result<std::string> made) {
                               EXPECT_TRUE(network_.get_executor().running_in_this_thread());
                               done = std::move(*made);
@@ -453,7 +453,7 @@ TEST_F(aside, runs_on_the_reader_and_resumes_on_the_network) {
 TEST_F(aside, an_exception_is_rethrown_on_the_network) {
     bool thrown = false;
     auto work = []() -> int { throw std::bad_alloc(); };
-    boost::asio::co_spawn(network_, engine_->offload(payer::house(), work),
+    boost::asio::co_spawn(network_, engine_->offload(payer::system(), work),
                           [&](std::exception_ptr what, const result<int>&) {
                               EXPECT_THROW(std::rethrow_exception(what), std::bad_alloc);
                               thrown = true;

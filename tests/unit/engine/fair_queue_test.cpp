@@ -39,7 +39,7 @@ class queue_of_items {
     std::string take_all() {
         std::string order;
         while (item* i = take())
-            order += i->who.is_house() ? '!' : static_cast<char>('a' + i->who.id() - 1);
+            order += i->who.is_system() ? '!' : static_cast<char>('a' + i->who.id() - 1);
         return order;
     }
 
@@ -84,7 +84,7 @@ TEST(fair_queue, an_item_that_is_put_back_keeps_its_place) {
     queue_of_items q(10);
     for (int n = 0; n < 4; ++n) q.push(payer_of(1), 5);
     q.push(payer_of(2), 5);
-    q.push(payer::house(), 5);
+    q.push(payer::system(), 5);
     std::vector<item*> taken;
     for (int n = 0; n < 3; ++n) taken.push_back(q.take());
     q.push(payer_of(1), 5);
@@ -92,7 +92,7 @@ TEST(fair_queue, an_item_that_is_put_back_keeps_its_place) {
     std::vector<int> numbers;
     std::string order;
     while (item* i = q.take()) {
-        order += i->who.is_house() ? '!' : static_cast<char>('a' + i->who.id() - 1);
+        order += i->who.is_system() ? '!' : static_cast<char>('a' + i->who.id() - 1);
         if (i->who == payer_of(1)) numbers.push_back(i->number);
     }
     EXPECT_EQ(order.front(), '!');
@@ -118,7 +118,7 @@ TEST(fair_queue, an_account_that_exceeded_its_claim_repays_while_others_wait) {
 
 TEST(fair_queue, anonymous_clients_are_one_account) {
     queue_of_items q(10);
-    for (int n = 0; n < 4; ++n) q.push(payer::strangers(), 10);
+    for (int n = 0; n < 4; ++n) q.push(payer::anonymous(), 10);
     q.push(payer_of(1), 10);
     q.take();
     EXPECT_EQ(q.take()->who, payer_of(1));
@@ -127,9 +127,9 @@ TEST(fair_queue, anonymous_clients_are_one_account) {
 TEST(fair_queue, system_work_goes_first) {
     queue_of_items q(10);
     q.push(payer_of(1), 1);
-    q.push(payer::house(), 1000);
+    q.push(payer::system(), 1000);
     q.push(payer_of(2), 1);
-    q.push(payer::house(), 1000);
+    q.push(payer::system(), 1000);
     EXPECT_EQ(q.take_all(), "!!ab");
 }
 

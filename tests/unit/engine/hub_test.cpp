@@ -2,7 +2,7 @@
 // change that failed has no event.
 
 #include "support/faulty_store.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ struct engine_events : ::testing::Test {
 
     std::unique_ptr<store> disk = make_memory_store();
     faulty_store failing{*disk};
-    house h{{.disk = &failing}};
+    test_server h{{.disk = &failing}};
     account_id account;
     std::vector<event> happened;
     hub::subscription subscription;

@@ -2,7 +2,7 @@
 // light commands; and it runs regardless of their number.
 
 #include "support/forwarding_store.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/store/memory.hpp>
 
@@ -32,8 +32,8 @@ class maintenance : public ::testing::Test {
         // One command per batch.
         options_.engine.batch_commands_max = 1;
         options_.disk = &store_;
-        house_ = std::make_unique<house>(options_);
-        account_ = house_->make_account("home", "TASK").id;
+        server_ = std::make_unique<test_server>(options_);
+        account_ = server_->make_account("home", "TASK").id;
     }
 
     // The log of the store's calls for these creations, of two commands each.
@@ -46,13 +46,13 @@ class maintenance : public ::testing::Test {
             request.key = "key-" + std::to_string(++made_);
             request.fingerprint = sha256(request.key);
             request.attributes = {{"description", std::string(bytes, 'd')}};
-            boost::asio::co_spawn(house_->io(), house_->engine().create(std::move(request)),
+            boost::asio::co_spawn(server_->io(), server_->engine().create(std::move(request)),
                                   [&](const std::exception_ptr&, const result<create_answer>& r) {
                                       EXPECT_TRUE(r);
                                       ++ended;
                                   });
         }
-        house_->settle();
+        server_->settle();
         EXPECT_EQ(ended, std::ssize(creations));
         return log_;
     }
@@ -60,8 +60,8 @@ class maintenance : public ::testing::Test {
     std::string log_;
     std::unique_ptr<store> memory_ = make_memory_store();
     logging_store store_{*memory_, log_};
-    house_options options_;
-    std::unique_ptr<house> house_;
+    test_server_options options_;
+    std::unique_ptr<test_server> server_;
     account_id account_;
     int made_ = 0;
 };

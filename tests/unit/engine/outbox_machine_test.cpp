@@ -201,7 +201,7 @@ TEST_F(machine_test, a_report_that_halts_must_be_repeated) {
     EXPECT_EQ(say({.what = heard::rested, .verify_due = true}).step, step::verify);
     const auto halt = say(heard::diverged);
     EXPECT_EQ(halt.step, step::halt);
-    EXPECT_EQ(halt.why, remote_halt::gone_back);
+    EXPECT_EQ(halt.why, remote_halt::history_lost);
     EXPECT_EQ(say(heard::rested).step, step::pull);  // an operator has resumed the account
 }
 
@@ -225,7 +225,7 @@ TEST_F(machine_test, restarts_from_a_snapshot) {
     say(heard::gone);
     const auto halt = say(heard::incomplete);
     EXPECT_EQ(halt.step, step::halt);
-    EXPECT_EQ(halt.why, remote_halt::incomplete);
+    EXPECT_EQ(halt.why, remote_halt::history_incomplete);
 }
 
 TEST_F(machine_test, does_not_verify_while_a_version_is_in_flight) {

@@ -1,8 +1,8 @@
 // Several remote accounts: the work that each gets, and the reported states.
 
-#include "support/house.hpp"
 #include "support/late_reader.hpp"
 #include "support/remote_chain.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/jobs/remote_accounts.hpp>
 #include <callsign/rules/rows/remotes.hpp>
@@ -97,35 +97,35 @@ class slow_sink final : public task_sink {
 class outbox_test : public ::testing::Test {
   protected:
     void start(outbox_options o = {}) {
-        house_options all;
+        test_server_options all;
         all.engine.request_deadline = 3s;
         o.poll_interval = 2s;
         o.retry_min = 100ms;
         all.deliveries = o;
         all.disk = disk_;
         all.sinks = [this](const remote_chain& r) -> std::unique_ptr<task_sink> {
-            if (r.url == silent_) return std::make_unique<silent_sink>(house_->clock());
+            if (r.url == silent_) return std::make_unique<silent_sink>(server_->clock());
             return std::make_unique<faulty_sink>(chains_[r.url], wires_.at(r.url));
         };
-        house_ = std::make_unique<house>(std::move(all));
+        server_ = std::make_unique<test_server>(std::move(all));
     }
     // An account whose remote server is a chain of that name.
     account_id make(const std::string& name) {
         wires_.emplace(name, 1);
-        tokens_[name] = api::make_token(house_->entropy());
+        tokens_[name] = api::make_token(server_->entropy());
         create_account c{name, "SYN", "default", sha256(tokens_[name])};
-        c.elsewhere =
-            create_account::home{name, make_uuid_v7(virtual_start, 1, tokens_.size()), "key"};
-        const auto made = house_->run(house_->engine().submit(std::move(c)));
-        house_->settle();
+        c.remote = create_account::remote_endpoint{
+            name, make_uuid_v7(virtual_start, 1, tokens_.size()), "key"};
+        const auto made = server_->run(server_->engine().submit(std::move(c)));
+        server_->settle();
         return std::get<account>(*made).id;
     }
     net::http_response create(const std::string& name, const std::string& key) {
-        return house_->call(post("/v1/tasks", R"({"description":"x"})", tokens_.at(name), key));
+        return server_->call(post("/v1/tasks", R"({"description":"x"})", tokens_.at(name), key));
     }
     net::http_response describe(const std::string& name, const std::string& task,
                                 const std::string& text) {
-        return house_->call(edit_of(name, task, text));
+        return server_->call(edit_of(name, task, text));
     }
     net::http_request edit_of(const std::string& name, const std::string& task,
                               const std::string& text) {
@@ -134,7 +134,7 @@ class outbox_test : public ::testing::Test {
         return make_request(boost::beast::http::verb::patch, "/v1/tasks/" + task,
                             R"({"description":")" + text + R"("})", headers);
     }
-    remote_status status(account_id account) { return *house_->outbox().status(account); }
+    remote_status status(account_id account) { return *server_->outbox().status(account); }
 
     std::uint64_t drawn_ = 0;
     std::string silent_;     // URL of the server that never responds
@@ -142,7 +142,7 @@ class outbox_test : public ::testing::Test {
     std::map<std::string, chain_in_memory> chains_;
     std::map<std::string, faulty_wire> wires_;
     std::map<std::string, std::string> tokens_;
-    std::unique_ptr<house> house_;
+    std::unique_ptr<test_server> server_;
 };
 
 TEST_F(outbox_test, the_maximum_works_at_once_and_each_has_its_turn) {
@@ -155,40 +155,40 @@ TEST_F(outbox_test, the_maximum_works_at_once_and_each_has_its_turn) {
     wires_.at("one").is_down = true;
     create("one", "waits");
     EXPECT_EQ(create("two", "on").status, 201u);
-    EXPECT_EQ(house_->outbox().totals().failing, 1);
-    EXPECT_EQ(house_->outbox().totals().accounts, 3);
+    EXPECT_EQ(server_->outbox().totals().failing, 1);
+    EXPECT_EQ(server_->outbox().totals().accounts, 3);
 }
 
 TEST_F(outbox_test, new_options_apply_at_once) {
     start();
     const account_id account = make("one");
-    outbox_options o = house_->outbox().options();
+    outbox_options o = server_->outbox().options();
     const auto comes_within = [&](milliseconds most) {
         const uuid there = chains_["one"].links().empty() ? uuid{} : chains_["one"].head();
         const uuid id = make_uuid_v7(virtual_start, 9, ++drawn_);
         chains_["one"].add(there, {{operation_kind::create, id, {}, {}, {}}});
-        house_->advance(most);
+        server_->advance(most);
         auto question = [&](read_tx& tx) { return tasks::find(tx, account, id); };
-        return house_->look(question).has_value();
+        return server_->look(question).has_value();
     };
     EXPECT_TRUE(comes_within(3s));
     o.poll_interval = 1h;
-    house_->outbox().reload(o);
-    house_->settle();
+    server_->outbox().reload(o);
+    server_->settle();
     EXPECT_FALSE(comes_within(30min));
     o.poll_interval = 1s;
-    house_->outbox().reload(o);
+    server_->outbox().reload(o);
     EXPECT_TRUE(comes_within(2s));
 
     // A pause after failures, as long as the former options allowed, is shortened.
     o.retry_max = 24h;
-    house_->outbox().reload(o);
+    server_->outbox().reload(o);
     wires_.at("one").is_down = true;
-    house_->advance(20h);
+    server_->advance(20h);
     wires_.at("one").is_down = false;
     EXPECT_FALSE(comes_within(1min));
     o.retry_max = 5s;
-    house_->outbox().reload(o);
+    server_->outbox().reload(o);
     EXPECT_TRUE(comes_within(10s));
 }
 
@@ -198,9 +198,9 @@ TEST_F(outbox_test, more_may_be_at_work_after_a_reload) {
     make("one");
     make("two");
     EXPECT_EQ(create("two", "key").status, 409u) << "the other one occupies the only slot";
-    outbox_options o = house_->outbox().options();
+    outbox_options o = server_->outbox().options();
     o.at_once = 2;
-    house_->outbox().reload(o);
+    server_->outbox().reload(o);
     EXPECT_EQ(create("two", "key").status, 201u);
 }
 
@@ -209,10 +209,10 @@ TEST_F(outbox_test, waiting_creations_share_a_version) {
     make("one");
     std::vector<std::shared_ptr<std::optional<net::http_response>>> answers;
     for (int n = 0; n < 64; ++n) {
-        answers.push_back(house_->start(post("/v1/tasks", R"({"description":"x"})",
-                                             tokens_.at("one"), "k" + std::to_string(n))));
+        answers.push_back(server_->start(post("/v1/tasks", R"({"description":"x"})",
+                                              tokens_.at("one"), "k" + std::to_string(n))));
     }
-    house_->settle();
+    server_->settle();
     for (const auto& a : answers) {
         ASSERT_TRUE(a->has_value());
         EXPECT_EQ((*a)->status, 201u);
@@ -225,9 +225,9 @@ TEST_F(outbox_test, an_edit_applies_to_the_remote_state) {
     start();
     make("one");
     create("one", "key");
-    house_->advance(3s);
+    server_->advance(3s);
     const uuid id = chains_["one"].tasks().begin()->first;
-    const precise_time later = precise_time(house_->clock().now()) + 1s;
+    const precise_time later = precise_time(server_->clock().now()) + 1s;
     chains_["one"].add(chains_["one"].head(),
                        {{operation_kind::update, id, "description", "theirs", later}});
     // Applied to the mirror, the edit would change nothing.
@@ -240,7 +240,7 @@ TEST_F(outbox_test, an_edit_applies_to_the_remote_state) {
                        {{operation_kind::update, id, "description", "theirs", later}});
     auto conditional = edit_of("one", "SYN-1", "mine");
     conditional.insert("If-Match", etag);
-    EXPECT_EQ(house_->call(conditional).status, 412u);
+    EXPECT_EQ(server_->call(conditional).status, 412u);
     EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "description"), "theirs");
 }
 
@@ -249,22 +249,22 @@ TEST_F(outbox_test, an_edit_during_a_delivery_applies_to_the_remote_state) {
     start();
     make("one");
     create("one", "key");
-    house_->advance(3s);
+    server_->advance(3s);
     auto& chain = chains_["one"];
     const uuid id = chain.tasks().begin()->first;
     std::shared_ptr<std::optional<net::http_response>> answer;
     wires_.at("one").meanwhile = [&] {
-        if (!answer) answer = house_->start(edit_of("one", "SYN-1", "x"));
+        if (!answer) answer = server_->start(edit_of("one", "SYN-1", "x"));
     };
     bool was_there = false;
-    const auto told = house_->engine().events().subscribe([&](const event& e) {
+    const auto told = server_->engine().events().subscribe([&](const event& e) {
         if (!std::holds_alternative<events::slot_settled>(e) || was_there) return;
         was_there = true;
-        const precise_time later = precise_time(house_->clock().now()) + 1s;
+        const precise_time later = precise_time(server_->clock().now()) + 1s;
         chain.add(chain.head(), {{operation_kind::update, id, "description", "theirs", later}});
     });
     EXPECT_EQ(create("one", "another").status, 201u);
-    house_->advance(3s);
+    server_->advance(3s);
     ASSERT_TRUE(was_there && answer && answer->has_value());
     EXPECT_EQ((*answer)->status, 200u);
     EXPECT_EQ(value_of(chain.tasks().at(id), "description"), "x");
@@ -274,7 +274,7 @@ TEST_F(outbox_test, an_edit_whose_response_was_lost_is_made_once) {
     start();
     make("one");
     create("one", "key");
-    house_->advance(3s);
+    server_->advance(3s);
     const uuid id = chains_["one"].tasks().begin()->first;
     wires_.at("one").sends = {fate::lose_answer};
     EXPECT_EQ(describe("one", "SYN-1", "new").status, 200u);
@@ -285,10 +285,10 @@ TEST_F(outbox_test, two_edits_of_one_task_are_made_in_order) {
     start();
     make("one");
     create("one", "key");
-    house_->advance(3s);
-    const auto first = house_->start(edit_of("one", "SYN-1", "first"));
-    const auto second = house_->start(edit_of("one", "SYN-1", "second"));
-    house_->advance(3s);
+    server_->advance(3s);
+    const auto first = server_->start(edit_of("one", "SYN-1", "first"));
+    const auto second = server_->start(edit_of("one", "SYN-1", "second"));
+    server_->advance(3s);
     EXPECT_EQ((*first)->status, 200u);
     EXPECT_EQ((*second)->status, 200u);
     const uuid id = chains_["one"].tasks().begin()->first;
@@ -299,15 +299,15 @@ TEST_F(outbox_test, waiting_edits_have_a_limit) {
     start({.edits_max = 2});
     make("one");
     create("one", "key");
-    house_->advance(3s);
+    server_->advance(3s);
     wires_.at("one").is_down = true;
-    const auto one = house_->start(edit_of("one", "SYN-1", "a"));
-    const auto two = house_->start(edit_of("one", "SYN-1", "b"));
-    house_->settle();
+    const auto one = server_->start(edit_of("one", "SYN-1", "a"));
+    const auto two = server_->start(edit_of("one", "SYN-1", "b"));
+    server_->settle();
     const auto refused = describe("one", "SYN-1", "c");
     EXPECT_EQ(refused.status, 503u);
     EXPECT_NE(refused.body.find("overloaded"), std::string::npos) << refused.body;
-    house_->advance(10s);
+    server_->advance(10s);
     EXPECT_EQ((*one)->status, 503u);
     EXPECT_EQ((*two)->status, 503u);
 }
@@ -318,11 +318,11 @@ TEST_F(outbox_test, a_purge_and_an_action_are_sent_to_the_remote_server) {
     create("one", "key");
     const uuid id = chains_["one"].tasks().begin()->first;
     using boost::beast::http::verb;
-    const auto done = house_->call(
+    const auto done = server_->call(
         make_request(verb::post, "/v1/tasks/SYN-1:complete", {}, bearer(tokens_.at("one"))));
     EXPECT_EQ(done.status, 200u) << done.body;
     EXPECT_EQ(value_of(chains_["one"].tasks().at(id), "status"), "completed");
-    const auto gone = house_->call(
+    const auto gone = server_->call(
         make_request(verb::delete_, "/v1/tasks/SYN-1?purge=true", {}, bearer(tokens_.at("one"))));
     EXPECT_EQ(gone.status, 204u) << gone.body;
     EXPECT_FALSE(chains_["one"].tasks().contains(id));
@@ -331,13 +331,13 @@ TEST_F(outbox_test, a_purge_and_an_action_are_sent_to_the_remote_server) {
 TEST_F(outbox_test, batches_create_and_edit_remotely) {
     start();
     make("one");
-    const auto made = house_->call(post(
+    const auto made = server_->call(post(
         "/v1/tasks:batchCreate",
         R"({"items":[{"idempotencyKey":"a","task":{"description":"1"}},{"idempotencyKey":"b","task":{"description":"2"}}]})",
         tokens_.at("one")));
     EXPECT_EQ(made.status, 200u) << made.body;
     EXPECT_EQ(chains_["one"].tasks().size(), 2u);
-    const auto edited = house_->call(
+    const auto edited = server_->call(
         post("/v1/tasks:batchUpdate", R"({"items":[{"ref":"SYN-1","task":{"description":"3"}}]})",
              tokens_.at("one")));
     EXPECT_EQ(edited.status, 200u) << edited.body;
@@ -348,14 +348,14 @@ TEST_F(outbox_test, a_look_up_reports_whether_the_server_responded) {
     start();
     const account_id account = make("one");
     const uuid theirs = make_uuid_v7(virtual_start, 9, 9);
-    house_->advance(3s);
+    server_->advance(3s);
     chains_["one"].add(chains_["one"].head(), {{operation_kind::create, theirs, {}, {}, {}}});
-    EXPECT_TRUE(house_->run(house_->outbox().look_up(account)));
-    EXPECT_TRUE(house_->look([&](read_tx& tx) { return tasks::find(tx, account, theirs); }));
+    EXPECT_TRUE(server_->run(server_->outbox().look_up(account)));
+    EXPECT_TRUE(server_->look([&](read_tx& tx) { return tasks::find(tx, account, theirs); }));
     wires_.at("one").is_down = true;
-    EXPECT_FALSE(house_->run(house_->outbox().look_up(account)));
-    EXPECT_FALSE(house_->run(house_->outbox().fence(account)));
-    EXPECT_FALSE(house_->run(house_->outbox().look_up(account_id{99})));
+    EXPECT_FALSE(server_->run(server_->outbox().look_up(account)));
+    EXPECT_FALSE(server_->run(server_->outbox().fence(account)));
+    EXPECT_FALSE(server_->run(server_->outbox().look_up(account_id{99})));
 }
 
 TEST_F(outbox_test, moves_to_local_with_pending_keys) {
@@ -363,14 +363,15 @@ TEST_F(outbox_test, moves_to_local_with_pending_keys) {
     const account_id account = make("one");
     create("one", "key");
     jobs::board board;
-    jobs::context with{house_->engine(), house_->entropy(), nullptr, board};
+    jobs::context with{server_->engine(), server_->entropy(), nullptr, board};
     const auto moved =
-        house_->run(jobs::move_account_here(with, house_->outbox(), account, actor{}));
+        server_->run(jobs::move_account_to_local(with, server_->outbox(), account, actor{}));
     ASSERT_TRUE(moved);
-    ASSERT_TRUE(std::holds_alternative<move_here::answer>(*moved));
-    EXPECT_TRUE(std::holds_alternative<move_here::moved>(std::get<move_here::answer>(*moved)));
-    house_->advance(3s);
-    EXPECT_FALSE(house_->outbox().is_elsewhere(account));
+    ASSERT_TRUE(std::holds_alternative<move_to_local::answer>(*moved));
+    EXPECT_TRUE(
+        std::holds_alternative<move_to_local::moved>(std::get<move_to_local::answer>(*moved)));
+    server_->advance(3s);
+    EXPECT_FALSE(server_->outbox().is_remote(account));
     EXPECT_EQ(value_of(chains_["one"].tasks().begin()->second, "key"), "SYN-1");
     const auto links = chains_["one"].links().size();
     EXPECT_EQ(create("one", "here").status, 201u);
@@ -382,19 +383,19 @@ TEST_F(outbox_test, moves_to_local_with_pending_keys) {
 TEST_F(outbox_test, moves_to_remote_past_many_purged_tasks) {
     start();
     wires_.emplace("there", 1);
-    tokens_["here"] = api::make_token(house_->entropy());
+    tokens_["here"] = api::make_token(server_->entropy());
     create_account c{"here", "SYN", "default", sha256(tokens_["here"])};
-    const auto made = house_->run(house_->engine().submit(std::move(c)));
+    const auto made = server_->run(server_->engine().submit(std::move(c)));
     const account_id account = std::get<callsign::account>(*made).id;
     constexpr int gone = 800;
     for (int n = 0; n <= gone; ++n) create("here", std::to_string(n));
     for (int n = 1; n <= gone; ++n) {
         edit_task purge{.account = account, .task = task_key{"SYN", "", n}, .purge = true};
-        ASSERT_TRUE(house_->run(house_->engine().submit(std::move(purge))));
+        ASSERT_TRUE(server_->run(server_->engine().submit(std::move(purge))));
     }
-    house_->start_command(move_there{account, "there", uuid{}, "key"});
-    house_->advance(1s);
-    EXPECT_FALSE(house_->look([&](read_tx& tx) { return remotes::find(tx, account)->moving; }));
+    server_->start_command(move_to_remote{account, "there", uuid{}, "key"});
+    server_->advance(1s);
+    EXPECT_FALSE(server_->look([&](read_tx& tx) { return remotes::find(tx, account)->moving; }));
     const task_map tasks = chains_["there"].tasks();
     ASSERT_EQ(tasks.size(), 1u);
     EXPECT_EQ(value_of(tasks.begin()->second, "key"), "SYN-801");
@@ -411,7 +412,7 @@ class between_urls {
     explicit between_urls(trouble what, bool creates = false) : late_(*disk_), h(options()) {
         token_ = api::make_token(h.entropy());
         create_account c{"one", "SYN", "default", sha256(token_)};
-        c.elsewhere = create_account::home{"old", uuid{}, "key"};
+        c.remote = create_account::remote_endpoint{"old", uuid{}, "key"};
         account = std::get<callsign::account>(*h.run(h.engine().submit(std::move(c)))).id;
         create("first");
         h.advance(1min);
@@ -455,8 +456,8 @@ class between_urls {
     chain_in_memory& there() { return copy_ ? *copy_ : old_there_; }
 
   private:
-    house_options options() {
-        house_options all;
+    test_server_options options() {
+        test_server_options all;
         all.disk = &late_;
         all.engine.request_deadline = 3s;
         all.deliveries = {
@@ -478,7 +479,7 @@ class between_urls {
 
   public:
     late_reader late_;
-    house h;
+    test_server h;
 };
 
 // The operator changes the URL at any step of a sync with the old server, whatever it responds: the
@@ -530,10 +531,11 @@ TEST(outbox_steps, an_account_moved_to_local_and_back_continues) {
         w.h.advance(1min);
         w.late_.at = w.late_.reads + at;
         w.late_.meanwhile = [&] {
-            w.h.start_command(move_there{w.account, "new", make_uuid_v7(virtual_start, 8, 1), "k"});
+            w.h.start_command(
+                move_to_remote{w.account, "new", make_uuid_v7(virtual_start, 8, 1), "k"});
             w.h.settle();
         };
-        w.h.start_command(move_here{w.account, w.there().head()});
+        w.h.start_command(move_to_local{w.account, w.there().head()});
         w.h.settle();
         if (w.late_.meanwhile) {
             EXPECT_GT(at, 1) << "its row was not read";
@@ -571,15 +573,15 @@ TEST_F(outbox_test, a_halted_account_does_not_block_others) {
     start({.at_once = 1});
     const account_id account = make("one");
     make("two");
-    const auto row = house_->look([&](read_tx& tx) { return *remotes::find(tx, account); });
-    house_->start_command(halt_remote{account, remote_halt::gone_back, row});
-    house_->settle();
-    house_.reset();
+    const auto row = server_->look([&](read_tx& tx) { return *remotes::find(tx, account); });
+    server_->start_command(halt_remote{account, remote_halt::history_lost, row});
+    server_->settle();
+    server_.reset();
     start({.at_once = 1});
-    house_->advance(1min);
+    server_->advance(1min);
     EXPECT_EQ(status(account).now, remote_status::state::halted);
     EXPECT_EQ(create("two", "key").status, 201u);
-    house_.reset();
+    server_.reset();
 }
 
 TEST_F(outbox_test, stops_while_a_response_is_awaited) {
@@ -587,10 +589,10 @@ TEST_F(outbox_test, stops_while_a_response_is_awaited) {
     make("one");
     wires_.at("one").is_down = true;
     const auto waiting =
-        house_->start(post("/v1/tasks", R"({"description":"x"})", tokens_.at("one"), "key"));
-    house_->settle();
-    house_->close();
-    EXPECT_FALSE(house_->fatal());
+        server_->start(post("/v1/tasks", R"({"description":"x"})", tokens_.at("one"), "key"));
+    server_->settle();
+    server_->close();
+    EXPECT_FALSE(server_->fatal());
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // again in parts, and only the failing command gets an error.
 
 #include "support/faulty_store.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/store/memory.hpp>
 
@@ -16,7 +16,7 @@ using kind = store_failure::kind;
 class told_failures final : public engine_probe {
   public:
     void read_failed(const store_failure& why) override { unread.push_back(why.reason()); }
-    void write_trouble_changed(const std::optional<store_failure>& now) override {
+    void write_failure_changed(const std::optional<store_failure>& now) override {
         troubles.push_back(now ? std::optional(now->reason()) : std::nullopt);
     }
     std::vector<kind> unread;
@@ -26,8 +26,8 @@ class told_failures final : public engine_probe {
 class parts : public ::testing::Test {
   protected:
     parts() {
-        account_ = house_.make_account("home", "TASK").id;
-        other_ = house_.make_account("other", "TASK").id;
+        account_ = server_.make_account("home", "TASK").id;
+        other_ = server_.make_account("other", "TASK").id;
     }
 
     using creation = std::shared_ptr<std::optional<result<create_answer>>>;
@@ -40,7 +40,7 @@ class parts : public ::testing::Test {
         request.attributes = {{"description", std::string(bytes, 'd')}};
         auto done = std::make_shared<std::optional<result<create_answer>>>();
         boost::asio::co_spawn(
-            house_.io(), house_.engine().create(std::move(request)),
+            server_.io(), server_.engine().create(std::move(request)),
             [done](const std::exception_ptr&, result<create_answer> r) { done->emplace(r); });
         return done;
     }
@@ -51,7 +51,7 @@ class parts : public ::testing::Test {
     std::unique_ptr<store> disk_ = make_memory_store();
     faulty_store store_{*disk_};
     told_failures probe_;
-    house house_{{.disk = &store_, .probe = &probe_}};
+    test_server server_{{.disk = &store_, .probe = &probe_}};
     account_id account_;
     account_id other_;
 };
@@ -62,16 +62,16 @@ TEST_F(parts, only_the_failing_command_is_rejected) {
     for (int n = 0; n < 600; ++n) all.push_back(create("key-" + std::to_string(n)));
     const auto guilty = create("x-guilty");
     for (int n = 600; n < 1000; ++n) all.push_back(create("key-" + std::to_string(n)));
-    house_.settle();
+    server_.settle();
     for (const auto& c : all) ASSERT_TRUE(is_receipt(c));
     ASSERT_TRUE(*guilty);
     EXPECT_EQ((*guilty)->error(), errc::storage_full);
     EXPECT_EQ(disk_->totals()->slots.committed, 1000);
-    EXPECT_TRUE(house_.engine().writable());
+    EXPECT_TRUE(server_.engine().writable());
 
     store_.refuse_key("", kind::full);
     const auto again = create("x-guilty");
-    house_.settle();
+    server_.settle();
     EXPECT_TRUE(is_receipt(again));
 }
 
@@ -83,7 +83,7 @@ TEST_F(parts, a_large_command_is_tried_alone_at_once) {
     const auto guilty = create("x-guilty", 2u << 20);
     for (int n = 100; n < 200; ++n) all.push_back(create("key-" + std::to_string(n)));
     const auto before = store_.refusals();
-    house_.settle();
+    server_.settle();
     for (const auto& c : all) ASSERT_TRUE(is_receipt(c));
     EXPECT_EQ((*guilty)->error(), errc::store_refused);
     EXPECT_LE(store_.refusals() - before, 2);
@@ -93,7 +93,7 @@ TEST_F(parts, a_store_that_rejects_all_writes_is_not_tried_for_each) {
     store_.refuse_key("key-", kind::full);
     std::vector<creation> all;
     for (int n = 0; n < 1000; ++n) all.push_back(create("key-" + std::to_string(n)));
-    house_.settle();
+    server_.settle();
     for (const auto& c : all) {
         ASSERT_TRUE(*c);
         EXPECT_EQ((*c)->error(), errc::storage_full);
@@ -104,37 +104,37 @@ TEST_F(parts, a_store_that_rejects_all_writes_is_not_tried_for_each) {
 
 // The command was admitted before the deletion.
 TEST_F(parts, a_command_for_an_account_being_removed_is_rejected_alone) {
-    ASSERT_TRUE(house_.run(house_.engine().submit(delete_account{other_})));
+    ASSERT_TRUE(server_.run(server_.engine().submit(delete_account{other_})));
     std::vector<creation> all;
     for (int n = 0; n < 5; ++n) all.push_back(create("key-" + std::to_string(n)));
     const auto late = create("x-late");
-    house_.settle();
+    server_.settle();
     for (const auto& c : all) EXPECT_TRUE(is_receipt(c));
     ASSERT_TRUE(*late);
     EXPECT_EQ((*late)->error(), errc::account_gone);
-    EXPECT_TRUE(house_.engine().writable());
+    EXPECT_TRUE(server_.engine().writable());
     EXPECT_EQ(disk_->totals()->slots.pending, 0);
 }
 
 // ---- unreadable data ----
 
 TEST_F(parts, corruption_that_a_command_hits_stops_writes_but_not_reads) {
-    ASSERT_EQ(house_.call(get("/readyz")).status, 200u);
+    ASSERT_EQ(server_.call(get("/readyz")).status, 200u);
     store_.refuse_key("x-guilty", kind::corrupt);
     const auto guilty = create("x-guilty");
-    house_.settle();
+    server_.settle();
     EXPECT_EQ((*guilty)->error(), errc::store_damaged);
-    EXPECT_FALSE(house_.engine().writable());
-    EXPECT_FALSE(house_.fatal());
+    EXPECT_FALSE(server_.engine().writable());
+    EXPECT_FALSE(server_.fatal());
     EXPECT_EQ(probe_.unread, std::vector{kind::corrupt});
     const auto next = create("key-1");
-    house_.settle();
+    server_.settle();
     EXPECT_EQ((*next)->error(), errc::store_damaged);
-    const auto ready = house_.call(get("/readyz"));
+    const auto ready = server_.call(get("/readyz"));
     EXPECT_EQ(ready.status, 500u);
     EXPECT_NE(ready.body.find("store-damaged"), std::string::npos);
     EXPECT_NE(ready.body.find("checks the disk again"), std::string::npos);
-    EXPECT_EQ(house_.run(house_.engine().ask(list_accounts{}))->rows.size(), 2u);
+    EXPECT_EQ(server_.run(server_.engine().ask(list_accounts{}))->rows.size(), 2u);
 }
 
 // The command cannot read its own rows; other commands are not affected.
@@ -146,7 +146,7 @@ TEST_F(parts, a_record_that_a_command_cannot_read_rejects_that_command_only) {
         // More commands than a bisection could find.
         if (n % 3 == 0) guilty.push_back(create("x-guilty-" + std::to_string(n)));
     }
-    house_.settle();
+    server_.settle();
     for (const auto& c : all) ASSERT_TRUE(is_receipt(c));
     for (const auto& c : guilty) {
         ASSERT_TRUE(*c);
@@ -155,20 +155,20 @@ TEST_F(parts, a_record_that_a_command_cannot_read_rejects_that_command_only) {
     EXPECT_EQ(disk_->totals()->slots.committed, 300);
     EXPECT_EQ(probe_.unread, std::vector(guilty.size(), kind::damaged));
     EXPECT_EQ(store_.refusals(), std::ssize(guilty)) << "none is tried twice";
-    EXPECT_TRUE(house_.engine().writable());
-    EXPECT_EQ(house_.call(get("/readyz")).status, 200u);
+    EXPECT_TRUE(server_.engine().writable());
+    EXPECT_EQ(server_.call(get("/readyz")).status, 200u);
 }
 
 TEST_F(parts, a_read_error_of_the_disk_rejects_that_command_only) {
     store_.refuse_key("x-guilty", kind::read_failed);
     const auto guilty = create("x-guilty");
-    house_.settle();
+    server_.settle();
     EXPECT_EQ((*guilty)->error(), errc::store_refused);
     EXPECT_EQ(probe_.unread, std::vector{kind::read_failed});
-    EXPECT_EQ(house_.call(get("/readyz")).status, 200u);
+    EXPECT_EQ(server_.call(get("/readyz")).status, 200u);
     store_.refuse_key("", kind::read_failed);
     const auto again = create("x-guilty");
-    house_.settle();
+    server_.settle();
     EXPECT_TRUE(is_receipt(again));
 }
 
@@ -176,91 +176,91 @@ TEST_F(parts, a_read_error_of_the_disk_rejects_that_command_only) {
 TEST_F(parts, corruption_outside_of_a_command_stops_writes) {
     store_.refuse_writes(kind::damaged);
     const auto next = create("key-1");
-    house_.settle();
+    server_.settle();
     EXPECT_EQ((*next)->error(), errc::store_damaged);
-    EXPECT_FALSE(house_.engine().writable());
+    EXPECT_FALSE(server_.engine().writable());
 }
 
 TEST_F(parts, corruption_at_the_start_is_reported_before_the_first_write) {
     store_.refuse_writes(kind::corrupt);
-    house_.spawn(house_.engine().watch_writes());
-    house_.settle();
-    EXPECT_EQ(house_.call(get("/readyz")).status, 500u);
+    server_.spawn(server_.engine().watch_writes());
+    server_.settle();
+    EXPECT_EQ(server_.call(get("/readyz")).status, 500u);
     store_.refuse_writes(std::nullopt);
-    house_.close();
+    server_.close();
 }
 
 TEST_F(parts, a_server_that_stopped_for_corruption_checks_again_and_resumes) {
     using namespace std::chrono_literals;
-    house_.spawn(house_.engine().watch_writes());
+    server_.spawn(server_.engine().watch_writes());
     store_.refuse_key("x-guilty", kind::corrupt);
     store_.keep_damage(kind::corrupt);
     const auto guilty = create("x-guilty");
-    house_.settle();
+    server_.settle();
     EXPECT_EQ((*guilty)->error(), errc::store_damaged);
-    house_.advance(1s);
+    server_.advance(1s);
     EXPECT_EQ(store_.looks(), 1);
-    house_.advance(2s);
+    server_.advance(2s);
     EXPECT_EQ(store_.looks(), 2);
-    house_.advance(10min);
+    server_.advance(10min);
     EXPECT_LE(store_.looks(), 20) << "the interval grows up to a minute";
     EXPECT_GE(store_.looks(), 12);
-    EXPECT_FALSE(house_.engine().writable());
+    EXPECT_FALSE(server_.engine().writable());
 
     // The pages read without error, but the row of the command does not.
     store_.keep_damage(std::nullopt);
     const auto proofs = store_.proofs();
-    house_.advance(1min);
-    EXPECT_FALSE(house_.engine().writable());
+    server_.advance(1min);
+    EXPECT_FALSE(server_.engine().writable());
     EXPECT_EQ(store_.proofs(), proofs) << "nothing is written over corruption";
 
     store_.refuse_key("", kind::corrupt);
-    house_.advance(1min);
-    EXPECT_TRUE(house_.engine().writable());
-    EXPECT_EQ(house_.call(get("/readyz")).status, 200u);
+    server_.advance(1min);
+    EXPECT_TRUE(server_.engine().writable());
+    EXPECT_EQ(server_.call(get("/readyz")).status, 200u);
     EXPECT_EQ(probe_.troubles, (std::vector<std::optional<kind>>{kind::corrupt, {}}));
     EXPECT_EQ(disk_->totals()->slots.pending, 0) << "it was tried to no effect";
     const auto again = create("x-guilty");
-    house_.settle();
+    server_.settle();
     EXPECT_TRUE(is_receipt(again));
 
     // A long time later, new corruption is checked with the shortest interval again.
-    house_.advance(3h);
+    server_.advance(3h);
     store_.refuse_key("x-other", kind::corrupt);
     create("x-other");
-    house_.settle();
+    server_.settle();
     const int looks = store_.looks();
-    house_.advance(1s);
+    server_.advance(1s);
     EXPECT_EQ(store_.looks(), looks + 1);
-    house_.close();
+    server_.close();
 }
 
 // Corruption that was read at the opening stays in memory: the store must be opened again.
 TEST_F(parts, a_store_that_must_be_reopened_stops_the_server) {
-    house_.spawn(house_.engine().watch_writes());
+    server_.spawn(server_.engine().watch_writes());
     store_.refuse_key("x-guilty", kind::corrupt);
     create("x-guilty");
-    house_.settle();
-    EXPECT_FALSE(house_.fatal());
+    server_.settle();
+    EXPECT_FALSE(server_.fatal());
     store_.keep_damage(kind::unknown);
-    house_.advance(std::chrono::seconds{1});
-    EXPECT_TRUE(house_.fatal());
-    house_.close();
+    server_.advance(std::chrono::seconds{1});
+    EXPECT_TRUE(server_.fatal());
+    server_.close();
 }
 
 TEST_F(parts, corruption_that_a_query_hits_is_reported_and_stops_nothing) {
     const auto ask = [&](kind reason) {
         const auto fail = [reason](std::size_t) -> bool { throw store_failure(reason, "here"); };
         find_sealed_snapshot question{account_, fail};
-        return house_.run(house_.engine().ask(std::move(question))).error();
+        return server_.run(server_.engine().ask(std::move(question))).error();
     };
     EXPECT_EQ(ask(kind::damaged), errc::record_damaged);
     EXPECT_EQ(ask(kind::corrupt), errc::store_damaged);
     EXPECT_EQ(ask(kind::read_failed), errc::store_unavailable);
-    house_.settle();
+    server_.settle();
     EXPECT_EQ(probe_.unread, (std::vector{kind::damaged, kind::corrupt, kind::read_failed}));
     const auto next = create("key-1");
-    house_.settle();
+    server_.settle();
     EXPECT_TRUE(is_receipt(next));
 }
 

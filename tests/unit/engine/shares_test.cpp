@@ -50,9 +50,9 @@ TEST(shares, a_rejection_takes_nothing) {
 TEST(shares, anonymous_clients_have_one) {
     shares book(
         {.depth_max = 10, .bytes_max = 10, .account_depth_max = 2, .account_bytes_max = 10});
-    EXPECT_EQ(book.take(payer::strangers(), 0), std::nullopt);
-    EXPECT_EQ(book.take(payer::strangers(), 0), std::nullopt);
-    EXPECT_EQ(book.take(payer::strangers(), 0), shortage::account_depth);
+    EXPECT_EQ(book.take(payer::anonymous(), 0), std::nullopt);
+    EXPECT_EQ(book.take(payer::anonymous(), 0), std::nullopt);
+    EXPECT_EQ(book.take(payer::anonymous(), 0), shortage::account_depth);
     EXPECT_EQ(book.take(payer::operators(), 0), std::nullopt);
     EXPECT_EQ(book.take(account(1), 0), std::nullopt);
 }

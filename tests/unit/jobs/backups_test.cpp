@@ -1,7 +1,7 @@
 // Backups while the server runs: in steps, one at a time, with a maximum number retained.
 
 #include "support/forwarding_store.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/jobs/backups.hpp>
 
@@ -50,14 +50,14 @@ class copied_store final : public forwarding_store {
 class backups : public ::testing::Test {
   protected:
     backups() {
-        house_options o;
+        test_server_options o;
         o.disk = &disk_;
-        house_.emplace(std::move(o));
-        all_.emplace(with(), files(), house_->clock());
+        server_.emplace(std::move(o));
+        all_.emplace(with(), files(), server_->clock());
     }
 
     jobs::context& with() {
-        with_.emplace(jobs::context{house_->engine(), house_->entropy(), nullptr, board_});
+        with_.emplace(jobs::context{server_->engine(), server_->entropy(), nullptr, board_});
         return *with_;
     }
     backup_files files() {
@@ -85,12 +85,12 @@ class backups : public ::testing::Test {
                 .read =
                     [this](const std::filesystem::path& dir) {
                         if (dir == unreadable) throw std::runtime_error("no manifest");
-                        return backup_manifest{"0.1.0", 1, house_->clock().now(), 1, {}};
+                        return backup_manifest{"0.1.0", 1, server_->clock().now(), 1, {}};
                     }};
     }
-    jobs::backup_answer make(const std::string& dir) { return *house_->run(all_->make(dir)); }
+    jobs::backup_answer make(const std::string& dir) { return *server_->run(all_->make(dir)); }
     void run(jobs::backup_options options) {
-        house_->spawn(all_->run(house_->network(), std::move(options), {}));
+        server_->spawn(all_->run(server_->network(), std::move(options), {}));
     }
     std::string why(const jobs::backup_answer& answer) {
         const auto* const failed = std::get_if<backup_failed>(&answer);
@@ -103,7 +103,7 @@ class backups : public ::testing::Test {
     std::set<std::string> begun, whole;
     bool is_read_only = false;
     std::filesystem::path unreadable;
-    std::optional<house> house_;
+    std::optional<test_server> server_;
     std::optional<jobs::context> with_;
     std::optional<jobs::backups> all_;
 };
@@ -112,7 +112,7 @@ TEST_F(backups, one_is_complete_when_it_is_reported) {
     ASSERT_EQ(why(make("/backups/one")), "");
     EXPECT_EQ(whole, std::set<std::string>{"/backups/one"});
     EXPECT_EQ(all_->last().made_in, "/backups/one");
-    EXPECT_FALSE(all_->under_way());
+    EXPECT_FALSE(all_->in_progress());
     EXPECT_EQ(all_->tally().made, 1);
     EXPECT_EQ(all_->tally().failed, 0);
     EXPECT_EQ(all_->tally().newest, all_->last().made->made_at);
@@ -126,11 +126,11 @@ TEST_F(backups, one_at_a_time) {
         auto made = co_await all_->make(dir);
         told = std::move(*made);
     };
-    house_->spawn(start("/backups/one", first));
-    while (!all_->under_way() || all_->under_way()->done == 0) ASSERT_TRUE(house_->step());
-    EXPECT_EQ(all_->under_way()->total, 3);
-    house_->spawn(start("/backups/two", second));
-    house_->settle();
+    server_->spawn(start("/backups/one", first));
+    while (!all_->in_progress() || all_->in_progress()->done == 0) ASSERT_TRUE(server_->step());
+    EXPECT_EQ(all_->in_progress()->total, 3);
+    server_->spawn(start("/backups/two", second));
+    server_->settle();
     EXPECT_EQ(why(*first), "");
     EXPECT_NE(why(*second).find("Another"), std::string::npos);
     EXPECT_EQ(whole, std::set<std::string>{"/backups/one"});
@@ -139,20 +139,20 @@ TEST_F(backups, one_at_a_time) {
 // Commands are executed between the steps.
 TEST_F(backups, writes_continue_during_one) {
     std::optional<jobs::backup_answer> told;
-    house_->spawn([](jobs::backups& all, auto& to) -> boost::asio::awaitable<void> {
+    server_->spawn([](jobs::backups& all, auto& to) -> boost::asio::awaitable<void> {
         auto made = co_await all.make("/backups/one");
         to = std::move(*made);
     }(*all_, told));
-    while (!all_->under_way() || all_->under_way()->done == 0) ASSERT_TRUE(house_->step());
+    while (!all_->in_progress() || all_->in_progress()->done == 0) ASSERT_TRUE(server_->step());
     bool is_made = false;
-    house_->spawn([](house& h, bool& done) -> boost::asio::awaitable<void> {
+    server_->spawn([](test_server& h, bool& done) -> boost::asio::awaitable<void> {
         create_account c{"meanwhile", "M", "t", sha256("m")};
         const auto made = co_await h.engine().submit(std::move(c));
         done = made.has_value();
-    }(*house_, is_made));
-    while (!is_made) ASSERT_TRUE(house_->step());
+    }(*server_, is_made));
+    while (!is_made) ASSERT_TRUE(server_->step());
     EXPECT_FALSE(told);
-    house_->settle();
+    server_->settle();
     EXPECT_EQ(why(*told), "");
 }
 
@@ -174,70 +174,70 @@ TEST_F(backups, a_failed_one_is_removed_and_the_next_may_be_made) {
 
 TEST_F(backups, are_made_when_they_are_due_and_a_maximum_is_retained) {
     run({.directory = "/backups", .every = 24h, .keep = 3});
-    house_->advance(1s);
+    server_->advance(1s);
     EXPECT_EQ(whole.size(), 1u);
     const std::string first = *whole.begin();
-    house_->advance(23h);
+    server_->advance(23h);
     EXPECT_EQ(whole.size(), 1u);
-    house_->advance(2h);
+    server_->advance(2h);
     EXPECT_EQ(whole.size(), 2u);
-    house_->advance(24h * 5);
+    server_->advance(24h * 5);
     EXPECT_EQ(whole.size(), 3u);
     EXPECT_FALSE(whole.contains(first));
     all_->stop();
-    house_->settle();
+    server_->settle();
 }
 
 // A backup from before a restart counts.
 TEST_F(backups, one_that_is_not_due_is_not_made_at_the_start) {
-    const time_point before = house_->clock().now() - 20h;
+    const time_point before = server_->clock().now() - 20h;
     whole.insert("/backups/" + backup_name(before));
     run({.directory = "/backups", .every = 24h, .keep = 3});
-    house_->advance(3h);
+    server_->advance(3h);
     EXPECT_EQ(whole.size(), 1u);
     EXPECT_EQ(all_->tally().newest, before);
     EXPECT_EQ(all_->tally().made, 0);
-    house_->advance(2h);
+    server_->advance(2h);
     EXPECT_EQ(whole.size(), 2u);
     all_->stop();
-    house_->settle();
+    server_->settle();
 }
 
 TEST_F(backups, one_dated_in_the_future_does_not_delay_the_next) {
-    whole.insert("/backups/" + backup_name(house_->clock().now() + 24h * 365));
+    whole.insert("/backups/" + backup_name(server_->clock().now() + 24h * 365));
     run({.directory = "/backups", .every = 24h, .keep = 3});
-    house_->advance(1s);
+    server_->advance(1s);
     EXPECT_EQ(whole.size(), 2u);
     // The backup dated in the future is the first to be deleted.
     const std::string wrong = *whole.rbegin();
-    house_->advance(24h * 2);
+    server_->advance(24h * 2);
     EXPECT_EQ(whole.size(), 3u);
     EXPECT_FALSE(whole.contains(wrong));
     all_->stop();
-    house_->settle();
+    server_->settle();
 }
 
 TEST_F(backups, a_failed_one_is_retried) {
     disk_.fails_at = 0;
     run({.directory = "/backups", .every = 24h, .keep = 3});
-    house_->advance(1min);
+    server_->advance(1min);
     EXPECT_TRUE(whole.empty());
     EXPECT_FALSE(all_->last().error.empty());
     disk_.fails_at = -1;
-    house_->advance(10min);
+    server_->advance(10min);
     EXPECT_EQ(whole.size(), 1u);
     all_->stop();
-    house_->settle();
+    server_->settle();
 }
 
 // A manual backup in the configured directory counts as a scheduled one.
 TEST_F(backups, a_manual_one_counts_among_those_retained) {
     run({.directory = "/backups/", .every = 24h, .keep = 2});
-    house_->advance(1h);
+    server_->advance(1h);
     const std::string first = *whole.begin();
     ASSERT_EQ(why(make(all_->next_scheduled().string())), "");
     EXPECT_EQ(whole.size(), 2u);
-    house_->advance(1h);
+    server_->advance(1h);
     ASSERT_EQ(why(make(all_->next_scheduled().string())), "");
     EXPECT_EQ(whole.size(), 2u);
     EXPECT_FALSE(whole.contains(first));
@@ -246,33 +246,33 @@ TEST_F(backups, a_manual_one_counts_among_those_retained) {
     EXPECT_EQ(whole.size(), 3u);
     // The next backup is due one interval after the last.
     whole.erase("/elsewhere/one");
-    house_->advance(23h);
+    server_->advance(23h);
     EXPECT_EQ(all_->tally().made, 4);
-    house_->advance(2h);
+    server_->advance(2h);
     EXPECT_EQ(all_->tally().made, 5);
     all_->stop();
-    house_->settle();
+    server_->settle();
 }
 
 TEST_F(backups, those_retained_are_listed_newest_first) {
-    EXPECT_TRUE(house_->run(all_->kept())->empty());
+    EXPECT_TRUE(server_->run(all_->kept())->empty());
     EXPECT_TRUE(all_->next_scheduled().empty());
     run({.directory = "/backups", .every = 24h, .keep = 3});
-    house_->advance(24h * 3);
+    server_->advance(24h * 3);
     const std::vector<std::string> there(whole.rbegin(), whole.rend());
     ASSERT_EQ(there.size(), 3u);
-    const auto kept = *house_->run(all_->kept());
+    const auto kept = *server_->run(all_->kept());
     ASSERT_EQ(kept.size(), 3u);
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(kept[i].directory, there[i]);
     unreadable = there[1];
-    EXPECT_EQ(house_->run(all_->kept())->size(), 2u);
+    EXPECT_EQ(server_->run(all_->kept())->size(), 2u);
     all_->stop();
-    house_->settle();
+    server_->settle();
 }
 
 TEST_F(backups, none_are_scheduled_without_a_directory) {
     run({});
-    house_->advance(24h * 30);
+    server_->advance(24h * 30);
     EXPECT_TRUE(whole.empty());
 }
 

@@ -1,7 +1,7 @@
 // A conversion in steps is listed while it runs, and can be cancelled between two steps.
 
 #include "support/audit.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/jobs/conversion.hpp>
 #include <callsign/rules/read.hpp>
@@ -41,7 +41,7 @@ struct conversion : ::testing::Test {
         return board.count(jobs::job_kind::conversion) == 1;
     }
 
-    house h;
+    test_server h;
     const uuid client_id = make_uuid_v7({}, 1, 7);
     const seal::key_ring master{seal::key(std::array<std::uint8_t, seal::key_bytes>{})};
     jobs::board board;
@@ -124,10 +124,10 @@ struct large_conversion : ::testing::Test {
         begin();
     }
     void begin() {
-        house_options options;
+        test_server_options options;
         options.disk = disk.get();
         options.seed = ++seed;
-        home = std::make_unique<house>(std::move(options));
+        home = std::make_unique<test_server>(std::move(options));
         context.emplace(jobs::context{home->engine(), home->entropy(), &master, *board});
     }
     std::size_t taken_over() {
@@ -146,7 +146,7 @@ struct large_conversion : ::testing::Test {
     const std::string secret = "hush";
     std::uint64_t seed = 0;
     std::optional<jobs::board> board{std::in_place};
-    std::unique_ptr<house> home;
+    std::unique_ptr<test_server> home;
     std::optional<jobs::context> context;
     const bool begun = (begin(), true);
     account_id account;

@@ -1,6 +1,6 @@
 // Followers and webhooks at the same place of the feed read and encode once.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/jobs/feed_pages.hpp>
 
@@ -40,7 +40,7 @@ class feed_pages_test : public ::testing::Test {
         return page->messages(page_form::json).front();
     }
 
-    mutable house h;
+    mutable test_server h;
     jobs::feed_pages pages{h.engine(), h.clock()};
     account_id account;
     std::string token;

@@ -1,6 +1,6 @@
 // Sorted lists: few are built at a time, their memory is limited, and each belongs to one account.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/jobs/ordered_lists.hpp>
 
@@ -49,7 +49,7 @@ struct lists : ::testing::Test {
         return std::get<ordered_lists::shared>(***told);
     }
 
-    house h;
+    test_server h;
     account_id account = h.make_account("syn", "SYN").id;
     account_id other = h.make_account("ops", "OPS").id;
     std::uint64_t drawn = 0;

@@ -1,7 +1,7 @@
 // Goal: after a rotation of the master key no data needs the former key. Method: secrets of each
 // kind, more than one step handles, encrypted with either key.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/jobs/resealing.hpp>
 #include <callsign/rules/rows/devices.hpp>
@@ -44,7 +44,7 @@ struct resealing : ::testing::Test {
         return all_open;
     }
 
-    house h;
+    test_server h;
     account_id account = h.make_account("syn", "SYN").id;
     const seal::key_ring former{key_of(1)};
     const seal::key_ring fresh{key_of(2)};
@@ -71,9 +71,9 @@ TEST_F(resealing, leaves_nothing_encrypted_with_the_former_key) {
     ASSERT_TRUE(h.run(h.engine().submit(std::move(w))));
     const uuid client = uuid_of(1002);
     create_account there{"there", "TH", "t", sha256("t")};
-    there.elsewhere =
-        create_account::home{"https://example.com/", client,
-                             sealed(former, seal::purpose::remote_key, account_id{}, client)};
+    there.remote = create_account::remote_endpoint{
+        "https://example.com/", client,
+        sealed(former, seal::purpose::remote_key, account_id{}, client)};
     ASSERT_TRUE(h.run(h.engine().submit(std::move(there))));
 
     const auto done = reseal();

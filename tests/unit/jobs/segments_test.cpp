@@ -1,7 +1,7 @@
 // Segments that devices send, passed to the writer in steps. The versions that a device has missed
 // are read between the steps.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/jobs/segments.hpp>
 #include <callsign/rules/rows/accounts.hpp>
@@ -41,7 +41,7 @@ struct segments : ::testing::Test {
     }
 
     static constexpr uuid laptop{{1}}, phone{{2}}, task{{3}};
-    house h;
+    test_server h;
     account_id account = h.make_account("syn", "SYN").id;
     jobs::board board;
     jobs::context with{h.engine(), h.entropy(), nullptr, board};
@@ -73,7 +73,7 @@ TEST_F(segments, missed_versions_are_read_between_the_commands) {
     for (std::size_t n = 0; n * large.size() <= 2 * missed_changes::bytes_max; ++n) {
         last = sent(laptop, last, {update("met", large)});
     }
-    EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(
+    EXPECT_TRUE(std::holds_alternative<add_version::too_far_behind>(
         send(phone, common, {update("met", "mine")}).value()));
     EXPECT_TRUE(std::holds_alternative<add_version::unknown_parent>(
         send(phone, uuid{{9}}, {update("met", "mine")}).value()));

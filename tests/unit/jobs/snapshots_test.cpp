@@ -1,6 +1,6 @@
 // Snapshots that the server makes: one for concurrent requests, cached for a while, within limits.
 
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/jobs/snapshots.hpp>
 #include <callsign/wire/segment.hpp>
@@ -55,7 +55,7 @@ struct snapshots : ::testing::Test {
         return std::get<task_map>(wire::decode_snapshot(s.packed)).size();
     }
 
-    house h;
+    test_server h;
     account_id account = h.make_account("syn", "SYN").id;
     int drawn = 0;
     server_snapshots made{h.engine(), h.clock(), 1'000'000};
@@ -165,7 +165,7 @@ TEST_F(snapshots, one_that_fails_releases_its_slot) {
 // The server is destroyed in the middle: waiting requests end, and nothing is left.
 TEST_F(snapshots, may_be_abandoned_in_progress) {
     add_tasks(300);
-    auto io = std::make_unique<house>(house_options{.disk = &h.disk()});
+    auto io = std::make_unique<test_server>(test_server_options{.disk = &h.disk()});
     auto there = std::make_unique<server_snapshots>(io->engine(), io->clock(), 1'000'000);
     for (int n = 0; n < 3; ++n) {
         io->spawn(waited_for(there->of(account, [](std::size_t) { return true; }),

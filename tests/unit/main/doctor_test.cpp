@@ -73,12 +73,12 @@ struct doctor_test : ::testing::Test {
         return all;
     }
 
-    // "fault permissions: found: advice" of every finding; fails if a file was changed.
+    // "error permissions: found: advice" of every finding; fails if a file was changed.
     std::string examined() {
         const auto before = traces();
         std::string text;
         for (const diagnosis& d : examine(question)) {
-            const char* const words[] = {"ok", "warning", "fault", "skipped"};
+            const char* const words[] = {"ok", "warning", "error", "skipped"};
             text += std::string(words[static_cast<int>(d.verdict)]) + " " + d.check + ": " +
                     d.found + ": " + d.advice + "\n";
         }
@@ -90,7 +90,7 @@ struct doctor_test : ::testing::Test {
 TEST_F(doctor_test, finds_no_error_in_a_healthy_store) {
     make_store();
     const std::string text = examined();
-    EXPECT_THAT(text, Not(HasSubstr("fault "))) << text;
+    EXPECT_THAT(text, Not(HasSubstr("error "))) << text;
     EXPECT_THAT(text, HasSubstr("ok schema: schema "));
     EXPECT_THAT(text, HasSubstr("ok oldest slot: no slot is pending"));
     EXPECT_THAT(text, HasSubstr("ok held series"));
@@ -109,7 +109,7 @@ TEST_F(doctor_test, lists_tasks_that_are_incomplete_for_an_hour) {
 TEST_F(doctor_test, creates_no_directory) {
     const std::string text = examined();
     EXPECT_FALSE(fs::exists(dir));
-    EXPECT_THAT(text, HasSubstr("fault permissions: " + dir.string() + " does not exist"));
+    EXPECT_THAT(text, HasSubstr("error permissions: " + dir.string() + " does not exist"));
     EXPECT_THAT(text, HasSubstr("skipped schema"));
     EXPECT_THAT(text, HasSubstr("ok disk")) << "the disk of its parent directory";
 }
@@ -133,8 +133,8 @@ TEST_F(doctor_test, finds_readable_secrets_and_prints_none) {
     ::chmod((dir / "admin.token").c_str(), 0644);
     environment["CALLSIGN_SECRETS_MASTER_KEY_FILE"] = put("key", digits + "\n", 0644).string();
     const std::string text = examined();
-    EXPECT_THAT(text, HasSubstr("fault permissions: " + (dir / "admin.token").string()));
-    EXPECT_THAT(text, HasSubstr("fault master key: CALLSIGN_SECRETS_MASTER_KEY_FILE"));
+    EXPECT_THAT(text, HasSubstr("error permissions: " + (dir / "admin.token").string()));
+    EXPECT_THAT(text, HasSubstr("error master key: CALLSIGN_SECRETS_MASTER_KEY_FILE"));
     EXPECT_THAT(text, Not(HasSubstr("cs_operators_own")));
     EXPECT_THAT(text, Not(HasSubstr(digits)));
 }
@@ -159,7 +159,7 @@ TEST_F(doctor_test, finds_a_file_of_another_user) {
 TEST_F(doctor_test, finds_another_programs_file) {
     fs::create_directory(dir);
     std::ofstream(dir / "callsign.sqlite3") << "no database";
-    EXPECT_THAT(examined(), HasSubstr("fault schema"));
+    EXPECT_THAT(examined(), HasSubstr("error schema"));
 }
 
 TEST_F(doctor_test, finds_a_port_that_is_taken) {
@@ -174,7 +174,7 @@ TEST_F(doctor_test, finds_a_port_that_is_taken) {
     ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
     const std::string listen = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
     environment["CALLSIGN_SERVER_LISTEN"] = listen;
-    EXPECT_THAT(examined(), HasSubstr("fault port: another program listens on " + listen));
+    EXPECT_THAT(examined(), HasSubstr("error port: another program listens on " + listen));
     ::close(fd);
     EXPECT_THAT(examined(), HasSubstr("ok port: " + listen + ", free"));
 }
@@ -184,7 +184,7 @@ TEST_F(doctor_test, finds_missing_backups) {
     const fs::path backups = temp.path() / "backups";
     environment["CALLSIGN_BACKUP_DIRECTORY"] = backups.string();
     EXPECT_THAT(examined(),
-                HasSubstr("fault backups: " + backups.string() +
+                HasSubstr("error backups: " + backups.string() +
                           " cannot be read: No such directory: mkdir -p " + backups.string()));
     fs::create_directory(backups);
     EXPECT_THAT(examined(), HasSubstr("warning backups: no backup in " + backups.string()));
@@ -223,9 +223,9 @@ TEST_F(doctor_test, distinguishes_the_master_key_of_the_store_from_another) {
     EXPECT_THAT(examined(), HasSubstr("ok master key: matches the store"));
     environment["CALLSIGN_SECRETS_MASTER_KEY_FILE"] =
         put("another", std::string(64, 'b') + "\n", 0600).string();
-    EXPECT_THAT(examined(), HasSubstr("fault master key: master key does not match"));
+    EXPECT_THAT(examined(), HasSubstr("error master key: master key does not match"));
     environment.erase("CALLSIGN_SECRETS_MASTER_KEY_FILE");
-    EXPECT_THAT(examined(), HasSubstr("fault master key: no master key, and devices"));
+    EXPECT_THAT(examined(), HasSubstr("error master key: no master key, and devices"));
 }
 
 TEST_F(doctor_test, reads_a_certificate) {
@@ -242,14 +242,14 @@ TEST_F(doctor_test, reads_a_certificate) {
     EXPECT_THAT(examined(), HasSubstr("ok tls"));
     environment["CALLSIGN_SERVER_PUBLIC_URL"] = "https://tasks.example.org";
     EXPECT_THAT(examined(),
-                HasSubstr("fault tls: the certificate is not valid for tasks.example.org"));
+                HasSubstr("error tls: the certificate is not valid for tasks.example.org"));
     environment.erase("CALLSIGN_SERVER_PUBLIC_URL");
     use(testing::write_certificate(temp.path(), "soon", 3));
     EXPECT_THAT(examined(), HasSubstr("warning tls: the certificate expires in"));
     use(testing::write_certificate(temp.path(), "late", -3));
-    EXPECT_THAT(examined(), HasSubstr("fault tls: the certificate expired "));
+    EXPECT_THAT(examined(), HasSubstr("error tls: the certificate expired "));
     environment["CALLSIGN_TLS_KEY"] = (temp.path() / "good.key").string();
-    EXPECT_THAT(examined(), HasSubstr("fault tls: CALLSIGN_TLS_KEY: tls.key: "));
+    EXPECT_THAT(examined(), HasSubstr("error tls: CALLSIGN_TLS_KEY: tls.key: "));
 }
 
 TEST_F(doctor_test, queries_the_server_and_reports_its_error) {
@@ -258,12 +258,12 @@ TEST_F(doctor_test, queries_the_server_and_reports_its_error) {
     question.ask = [&](const fs::path& data_dir, bool held) {
         asked = data_dir;
         EXPECT_FALSE(held) << "the series were read from the store";
-        return server_word{.why_not = "no server runs"};
+        return server_report{.error = "no server runs"};
     };
     EXPECT_THAT(examined(), HasSubstr("skipped server: no server runs on"));
     EXPECT_EQ(asked, dir);
-    question.ask = [](const fs::path&, bool) -> server_word { throw std::runtime_error("odd"); };
-    EXPECT_THAT(examined(), HasSubstr("fault doctor: the checks cannot be made: odd"));
+    question.ask = [](const fs::path&, bool) -> server_report { throw std::runtime_error("odd"); };
+    EXPECT_THAT(examined(), HasSubstr("error doctor: the checks cannot be made: odd"));
 }
 
 }  // namespace

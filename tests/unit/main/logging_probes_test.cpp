@@ -49,20 +49,20 @@ struct request_lines : ::testing::Test {
         facts.caller = "laptop";
     }
 
-    std::vector<line> finish(unsigned status, bool is_fault_of_another = false) {
+    std::vector<line> finish(unsigned status, bool is_upstream_error = false) {
         lines.clear();
         requests.request_finished({.request = request,
                                    .status = status,
                                    .facts = facts,
-                                   .is_fault_of_another = is_fault_of_another,
+                                   .is_upstream_error = is_upstream_error,
                                    .took = 1'234'567ns,
                                    .bytes_in = 25,
                                    .bytes_out = 310,
                                    .sent = true});
         return lines;
     }
-    line only(unsigned status, bool is_fault_of_another = false) {
-        auto all = finish(status, is_fault_of_another);
+    line only(unsigned status, bool is_upstream_error = false) {
+        auto all = finish(status, is_upstream_error);
         EXPECT_EQ(all.size(), 1u);
         return all.empty() ? line{} : all[0];
     }
@@ -211,11 +211,11 @@ struct write_lines : ::testing::Test {
 
 TEST_F(write_lines, report_when_writes_are_rejected_and_when_they_resume) {
     using kind = store_failure::kind;
-    writes.write_trouble_changed(store_failure(kind::full, "no room"));
-    writes.write_trouble_changed(store_failure(kind::io_error, "EIO"));
-    writes.write_trouble_changed(store_failure(kind::read_only, "read-only"));
-    writes.write_trouble_changed(store_failure(kind::corrupt, "a page"));
-    writes.write_trouble_changed(std::nullopt);
+    writes.write_failure_changed(store_failure(kind::full, "no room"));
+    writes.write_failure_changed(store_failure(kind::io_error, "EIO"));
+    writes.write_failure_changed(store_failure(kind::read_only, "read-only"));
+    writes.write_failure_changed(store_failure(kind::corrupt, "a page"));
+    writes.write_failure_changed(std::nullopt);
     ASSERT_EQ(lines.size(), 5u);
     const char* const reasons[] = {"disk-full", "io-error", "read-only", "damaged"};
     for (std::size_t i = 0; i < 4; ++i) {

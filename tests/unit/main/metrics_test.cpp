@@ -31,7 +31,7 @@ TEST(metrics, all_except_those_of_routes_exist_from_the_start) {
 TEST(metrics, engine_events) {
     metrics m;
     m.engine().queue_depth_changed(17);
-    m.engine().turned_away(engine_probe::lacking::account_bytes);
+    m.engine().rejected(engine_probe::limit::account_bytes);
     m.engine().create_answered(engine_probe::create_outcome::replayed);
     m.engine().create_answered(engine_probe::create_outcome::in_progress);
     m.engine().retry_seen(3s, false);
@@ -41,8 +41,8 @@ TEST(metrics, engine_events) {
     m.engine().slots_counted({.pending = 1, .committed = 2, .failed = 3});
     const std::string text = m.text();
     for (const char* line :
-         {"callsign_queue_depth 17\n", "callsign_turned_away_total{lacking=\"account_bytes\"} 1\n",
-          "callsign_turned_away_total{lacking=\"time\"} 0\n",
+         {"callsign_queue_depth 17\n", "callsign_rejected_total{limit=\"account_bytes\"} 1\n",
+          "callsign_rejected_total{limit=\"time\"} 0\n",
           "callsign_creates_total{outcome=\"replayed\"} 1\n",
           "callsign_creates_total{outcome=\"in_progress\"} 1\n",
           "callsign_creates_total{outcome=\"created\"} 0\n",
@@ -63,19 +63,19 @@ TEST(metrics, windows_by_class_of_accounts) {
     now.failed = 3;
     now.late = 1;
     now.p99 = 41s;
-    m.reaper().window_changed(account_class::here, 10min, now);
+    m.reaper().window_changed(account_class::local, 10min, now);
     now.choice.window = 30s;
-    m.reaper().window_chosen(account_class::elsewhere, now);
+    m.reaper().window_chosen(account_class::remote, now);
     const std::string text = m.text();
-    for (const char* line : {"callsign_reaper_window_seconds{accounts=\"here\"} 62\n",
-                             "callsign_reaper_window_seconds{accounts=\"elsewhere\"} 30\n",
-                             "callsign_reaper_window_wanted_seconds{accounts=\"here\"} 41\n",
-                             "callsign_reaper_window_changes_total{accounts=\"here\"} 1\n",
-                             "callsign_reaper_window_changes_total{accounts=\"elsewhere\"} 0\n",
-                             "callsign_retry_samples{accounts=\"here\"} 150.5\n",
-                             "callsign_reaper_slots_failed{accounts=\"here\"} 3\n",
-                             "callsign_reaper_slots_failed_retried{accounts=\"here\"} 1\n",
-                             "callsign_retry_quantile_seconds{accounts=\"here\",q=\"0.99\"} "
+    for (const char* line : {"callsign_reaper_window_seconds{accounts=\"local\"} 62\n",
+                             "callsign_reaper_window_seconds{accounts=\"remote\"} 30\n",
+                             "callsign_reaper_window_wanted_seconds{accounts=\"local\"} 41\n",
+                             "callsign_reaper_window_changes_total{accounts=\"local\"} 1\n",
+                             "callsign_reaper_window_changes_total{accounts=\"remote\"} 0\n",
+                             "callsign_retry_samples{accounts=\"local\"} 150.5\n",
+                             "callsign_reaper_slots_failed{accounts=\"local\"} 3\n",
+                             "callsign_reaper_slots_failed_retried{accounts=\"local\"} 1\n",
+                             "callsign_retry_quantile_seconds{accounts=\"local\",q=\"0.99\"} "
                              "41\n"}) {
         EXPECT_THAT(text, HasSubstr(line));
     }
@@ -176,7 +176,7 @@ TEST(metrics, sync_calls_by_outcome) {
 TEST(metrics, stored_rows_and_whether_writes_are_possible) {
     metrics m;
     m.engine().totals_counted({.accounts = 2, .tasks = 40, .open_tasks = 30, .held_series = 1});
-    m.engine().write_trouble_changed(store_failure(store_failure::kind::full, "full"));
+    m.engine().write_failure_changed(store_failure(store_failure::kind::full, "full"));
     m.engine().read_failed(store_failure(store_failure::kind::damaged, "a record"));
     m.ready(false);
     m.space({.database_bytes = 4096, .log_bytes = 824, .free_bytes = 7, .disk_bytes = 70});
@@ -191,7 +191,7 @@ TEST(metrics, stored_rows_and_whether_writes_are_possible) {
           "callsign_disk_free_bytes 7\n", "callsign_disk_bytes 70\n"}) {
         EXPECT_THAT(text, HasSubstr(line));
     }
-    m.engine().write_trouble_changed(std::nullopt);
+    m.engine().write_failure_changed(std::nullopt);
     m.ready(true);
     text = m.text();
     EXPECT_THAT(text, HasSubstr("callsign_writes_refused{reason=\"disk-full\"} 0\n"));

@@ -29,7 +29,7 @@ struct watchdog_test : ::testing::Test {
     datagram_protocol::socket socket{network,
                                      datagram_protocol::endpoint(folder.path() / "notify")};
     std::string name = folder.path() / "notify";
-    const char* patience = "60000000";
+    const char* timeout = "60000000";
     platform::service_manager manager{[](const char*) -> const char* { return nullptr; }};
     std::unique_ptr<watchdog> dog;
 
@@ -38,7 +38,7 @@ struct watchdog_test : ::testing::Test {
         manager = platform::service_manager([this](const char* variable) -> const char* {
             const std::string_view asked = variable;
             if (asked == "NOTIFY_SOCKET") return name.c_str();
-            return asked == "WATCHDOG_USEC" ? patience : nullptr;
+            return asked == "WATCHDOG_USEC" ? timeout : nullptr;
         });
         dog = std::make_unique<watchdog>(manager, time, network.get_executor(),
                                          writer.get_executor(), sync.get_executor());
@@ -106,7 +106,7 @@ TEST_F(watchdog_test, ends_when_it_is_stopped) {
 }
 
 TEST_F(watchdog_test, does_nothing_without_a_service_manager) {
-    patience = nullptr;
+    timeout = nullptr;
     start();
     EXPECT_FALSE(time.until_next());
 }

@@ -46,7 +46,7 @@ TEST(http_server, the_connection_idle_longest_is_evicted) {
     expect_served(fourth);
     EXPECT_EQ(third.read_rest(), "");
     expect_served(second);
-    EXPECT_EQ(server.probe.displaced, 2);
+    EXPECT_EQ(server.probe.evicted, 2);
     EXPECT_EQ(server.probe.refused, 0);
 }
 
@@ -77,7 +77,7 @@ TEST(http_server, rejects_connections_when_all_are_at_work) {
     server.probe.await(server.probe.closed, 1);
     expect_served(first);
     EXPECT_EQ(server.probe.refused, 1);
-    EXPECT_EQ(server.probe.displaced, 0);
+    EXPECT_EQ(server.probe.evicted, 0);
 }
 
 // A rejected connection does not count while its client reads the response.

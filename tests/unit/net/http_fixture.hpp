@@ -39,7 +39,7 @@ class counting_probe : public http_probe {
     void connection_opened() override { add(opened); }
     void connection_closed() override { add(closed); }
     void connection_refused() override { add(refused); }
-    void connection_displaced() override { add(displaced); }
+    void connection_evicted() override { add(evicted); }
     void connection_timed_out() override { add(timed_out); }
     void session_failed(std::string_view what) override {
         last_failure = what;
@@ -67,7 +67,7 @@ class counting_probe : public http_probe {
             changed_.wait_for(lock, std::chrono::seconds(10), [&] { return count >= wanted; }));
     }
 
-    int opened = 0, closed = 0, refused = 0, displaced = 0, timed_out = 0, failed = 0, answered = 0;
+    int opened = 0, closed = 0, refused = 0, evicted = 0, timed_out = 0, failed = 0, answered = 0;
     int finished = 0;
     struct finished_copy {
         unsigned status = 0;
@@ -117,8 +117,8 @@ class client {
         socket_.bind({asio::ip::make_address(from), 0});
         socket_.connect(server);
         socket_.set_option(tcp::no_delay(true));
-        const timeval patience{10, 0};
-        ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        const timeval timeout{10, 0};
+        ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     }
 
     void send(std::string_view bytes) {
@@ -247,8 +247,8 @@ class running_server {
     void stop() {
         on_its_thread([this] { server_.stop(); });
     }
-    void drained(milliseconds patience) {
-        asio::co_spawn(io_, server_.drained(patience), asio::use_future).get();
+    void drained(milliseconds timeout) {
+        asio::co_spawn(io_, server_.drained(timeout), asio::use_future).get();
     }
     // Waits until the server has handled all bytes that were sent to it.
     void round_trip() {

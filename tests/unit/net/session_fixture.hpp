@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 class noting_probe : public http_probe {
   public:
     void connection_timed_out() override { ++timed_out; }
-    void connection_displaced() override { ++displaced; }
+    void connection_evicted() override { ++evicted; }
     void request_finished(const finished_request& f) override {
         finished.push_back({f.status, f.sent, f.bytes_in, f.bytes_out,
                             std::chrono::duration_cast<milliseconds>(f.took)});
@@ -36,7 +36,7 @@ class noting_probe : public http_probe {
         milliseconds took;
     };
     std::vector<end> finished;
-    int timed_out = 0, displaced = 0;
+    int timed_out = 0, evicted = 0;
 };
 
 class sessions {

@@ -155,7 +155,7 @@ TEST(session, a_body_is_requested_only_once_it_is_admitted) {
     EXPECT_EQ(allowed.read(), "HTTP/1.1 100 Continue\r\n\r\n");
     allowed.send(std::string(1000, 'x'));
     EXPECT_EQ(all.bodies()->held_by(account_id{7}), 2000u);
-    EXPECT_EQ(all.bodies()->held_by(payer::strangers()), 0u);
+    EXPECT_EQ(all.bodies()->held_by(payer::anonymous()), 0u);
     allowed.send(std::string(1000, 'x'));
     all.release();
     EXPECT_NE(allowed.read().find("2000"), std::string::npos);

@@ -258,7 +258,7 @@ TEST(session, the_one_idle_longest_is_least_needed) {
     all.settle();
     EXPECT_TRUE(fresh.closed());
     EXPECT_FALSE(idle.closed());
-    EXPECT_EQ(all.probe.displaced, 1);
+    EXPECT_EQ(all.probe.evicted, 1);
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST_F(tls, responds_as_unencrypted) {
     blocking_http_client client(to(server, context));
     for (int i = 0; i < 3; ++i) {
         const auto answer = client.exchange({"PUT", "/p?q", {}, "body"});
-        ASSERT_TRUE(answer) << answer.error().error.message() << answer.error().distrust;
+        ASSERT_TRUE(answer) << answer.error().error.message() << answer.error().certificate_error;
         EXPECT_EQ(answer->body, "PUT /p q body");
     }
     const std::string large(900'000, 'b');
@@ -160,7 +160,7 @@ TEST_F(tls, is_rejected_by_a_client_that_does_not_trust_it) {
     const auto answer = blocking_http_client(to(server, context)).exchange({"GET", "/a"});
     ASSERT_FALSE(answer);
     EXPECT_FALSE(answer.error().sent);
-    EXPECT_NE(answer.error().distrust, "");
+    EXPECT_NE(answer.error().certificate_error, "");
 }
 
 TEST_F(tls, responds_to_plain_http_that_it_requires_tls) {
@@ -196,7 +196,7 @@ TEST_F(tls, a_connection_before_its_handshake_counts_and_can_be_evicted) {
     ssl::context context = trusting();
     EXPECT_TRUE(blocking_http_client(to(server, context)).exchange({"GET", "/a"}));
     EXPECT_EQ(silent.read_rest(), "");
-    server.probe.await(server.probe.displaced, 1);
+    server.probe.await(server.probe.evicted, 1);
 }
 
 TEST_F(tls, a_stop_does_not_wait_for_handshakes) {

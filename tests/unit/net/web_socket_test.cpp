@@ -16,8 +16,8 @@ class socket_client {
     socket_client(const running_server& s, const std::string& target) : ws_(io_) {
         tcp::socket& socket = ws_.next_layer();
         socket.connect(s.endpoint());
-        const timeval patience{10, 0};
-        ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        const timeval timeout{10, 0};
+        ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
         ws_.handshake(response, "h", target, error);
     }
 

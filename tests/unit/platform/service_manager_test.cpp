@@ -83,7 +83,7 @@ TEST_F(service_manager_test, without_one_nothing_happens) {
     const service_manager manager = opened();
     EXPECT_FALSE(manager.ready());
     EXPECT_FALSE(manager.stopping());
-    EXPECT_EQ(manager.patience(), 0us);
+    EXPECT_EQ(manager.timeout(), 0us);
 }
 
 TEST_F(service_manager_test, an_unreachable_one_is_an_error) {
@@ -104,15 +104,15 @@ TEST_F(service_manager_test, one_that_does_not_read_is_not_waited_for) {
 
 TEST_F(service_manager_test, sets_the_watchdog_interval) {
     variables["WATCHDOG_USEC"] = "60000000";
-    EXPECT_EQ(opened().patience(), 60s);
+    EXPECT_EQ(opened().timeout(), 60s);
     variables["WATCHDOG_PID"] = std::to_string(::getpid());
-    EXPECT_EQ(opened().patience(), 60s);
+    EXPECT_EQ(opened().timeout(), 60s);
     variables["WATCHDOG_PID"] = std::to_string(::getpid() + 1);
-    EXPECT_EQ(opened().patience(), 0s) << "the interval is for another process";
+    EXPECT_EQ(opened().timeout(), 0s) << "the interval is for another process";
     variables.erase("WATCHDOG_PID");
     for (const char* const none : {"", "0", "-5", "5s"}) {
         variables["WATCHDOG_USEC"] = none;
-        EXPECT_EQ(opened().patience(), 0s) << none;
+        EXPECT_EQ(opened().timeout(), 0s) << none;
     }
 }
 

@@ -2,7 +2,7 @@
 // rules and is tested with them (tests/contract); tests/property interrupts sweeps at any point.
 
 #include "support/faulty_store.hpp"
-#include "support/house.hpp"
+#include "support/test_server.hpp"
 
 #include <callsign/domain/work.hpp>
 #include <callsign/rules/rows/accounts.hpp>
@@ -37,7 +37,7 @@ class reaper_test : public ::testing::Test {
   protected:
     // Slots whose clients disconnected between the two phases.
     void lose_clients(int count) {
-        house first({.disk = &disk_, .clock = &clock_, .entropy = &entropy_});
+        test_server first({.disk = &disk_, .clock = &clock_, .entropy = &entropy_});
         const auto account = first.make_account("home", "TASK").id;
         for (int n = 0; n < count; ++n) {
             reserve c{account, "lost-" + std::to_string(n), sha256("x"), {}, ""};
@@ -45,7 +45,7 @@ class reaper_test : public ::testing::Test {
         }
     }
 
-    house_options options(reaper_options reaper, bool reaping) {
+    test_server_options options(reaper_options reaper, bool reaping) {
         return {.reaper = reaper,
                 .disk = &faulty_,
                 .clock = &clock_,
@@ -74,13 +74,13 @@ TEST_F(reaper_test, a_sweep_that_threw_does_not_block_the_next) {
     throwing_probe probe;
     auto given = options({.interval = 1h}, false);
     given.sweeps = &probe;
-    house h(std::move(given));
+    test_server h(std::move(given));
     EXPECT_THROW(h.run(h.reaper().sweep_once()), std::bad_alloc);
     EXPECT_TRUE(h.run(h.reaper().sweep_once()));
 }
 
 TEST_F(reaper_test, removes_deleted_accounts_after_the_grace_period) {
-    house h(options({.interval = 1h, .account_grace = 24h}, true));
+    test_server h(options({.interval = 1h, .account_grace = 24h}, true));
     const account_id gone[] = {h.make_account("gone", "OLD").id, h.make_account("too", "OLD").id};
     for (const account_id id : gone) ASSERT_TRUE(h.run(h.engine().submit(delete_account{id})));
     // One sweep removes all of them.
@@ -102,7 +102,7 @@ TEST_F(reaper_test, removes_deleted_accounts_after_the_grace_period) {
 TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
     std::vector<account_id> accounts;
     {
-        house first({.disk = &disk_, .clock = &clock_, .entropy = &entropy_});
+        test_server first({.disk = &disk_, .clock = &clock_, .entropy = &entropy_});
         for (const char* name : {"a", "b"}) accounts.push_back(first.make_account(name, "SYN").id);
     }
     const auto tx = disk_.begin_write();
@@ -120,7 +120,7 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
         }
     }
     tx->commit();
-    house h(options({.interval = 1h}, true));
+    test_server h(options({.interval = 1h}, true));
     const auto numbered = [&](account_id account) {
         auto question = [&](read_tx& now) {
             return numbers::with_last(now, *all_series::default_of(now, account));
@@ -141,7 +141,7 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
 
 // The next sweep retries a failed one.
 TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
-    house h(options({.interval = 30s}, true));
+    test_server h(options({.interval = 30s}, true));
     std::vector<account_id> accounts;
     for (const char* name : {"a", "b"}) {
         accounts.push_back(h.make_account(name, "SYN").id);
@@ -186,7 +186,7 @@ TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
 }
 
 TEST_F(reaper_test, a_failure_in_one_part_does_not_block_the_others) {
-    house h(options({.interval = 30s, .account_grace = 1h}, true));
+    test_server h(options({.interval = 30s, .account_grace = 1h}, true));
     const auto id = h.make_account("a", "SYN").id;
     ASSERT_TRUE(h.run(h.engine().submit(delete_account{account_ref{id}})));
     faulty_.refuse_forgetting(true);
@@ -197,7 +197,7 @@ TEST_F(reaper_test, a_failure_in_one_part_does_not_block_the_others) {
 }
 
 TEST_F(reaper_test, sweeps_at_once_and_then_at_each_interval) {
-    house h(options({.interval = 30s}, true));
+    test_server h(options({.interval = 30s}, true));
     h.settle();
     EXPECT_EQ(probe_.sweeps.size(), 1u);
     h.advance(29s);
@@ -209,7 +209,7 @@ TEST_F(reaper_test, sweeps_at_once_and_then_at_each_interval) {
 
 TEST_F(reaper_test, fails_slots_older_than_the_window_and_reports_them) {
     lose_clients(5);
-    house h(options({.interval = 1min, .window = 10min, .batch = 2}, true));
+    test_server h(options({.interval = 1min, .window = 10min, .batch = 2}, true));
     h.advance(9min);
     EXPECT_EQ(disk_.totals()->slots.pending, 5);
     h.advance(3min);
@@ -222,7 +222,7 @@ TEST_F(reaper_test, fails_slots_older_than_the_window_and_reports_them) {
 
 TEST_F(reaper_test, deletes_slots_older_than_the_retention) {
     lose_clients(3);
-    house h(options({.interval = 1min, .window = 2min, .retention = 1h, .batch = 2}, true));
+    test_server h(options({.interval = 1min, .window = 2min, .retention = 1h, .batch = 2}, true));
     h.advance(30min);
     EXPECT_EQ(disk_.totals()->slots.failed, 3);
     h.advance(40min);
@@ -231,7 +231,7 @@ TEST_F(reaper_test, deletes_slots_older_than_the_retention) {
 
 TEST_F(reaper_test, a_reload_applies_at_once) {
     lose_clients(1);
-    house h(options({.interval = 24h, .window = 10h}, true));
+    test_server h(options({.interval = 24h, .window = 10h}, true));
     h.advance(5min);
     EXPECT_EQ(disk_.totals()->slots.pending, 1);
     h.reaper().reload({.interval = 1s, .window = 1min});
@@ -241,7 +241,7 @@ TEST_F(reaper_test, a_reload_applies_at_once) {
 }
 
 TEST_F(reaper_test, reports_when_the_wall_clock_is_behind_the_store) {
-    house h(options({.interval = 1min}, true));
+    test_server h(options({.interval = 1min}, true));
     h.make_account("home", "TASK");
     h.advance(1min);
     EXPECT_EQ(probe_.behinds.back(), 0s);
@@ -254,7 +254,7 @@ TEST_F(reaper_test, reports_when_the_wall_clock_is_behind_the_store) {
 
 // The wall clock goes to a wrong year and back: a slot fails once the window has elapsed.
 TEST_F(reaper_test, a_step_of_the_wall_clock_neither_shortens_nor_extends_the_window) {
-    house h(options({.interval = 1min, .window = 10min}, true));
+    test_server h(options({.interval = 1min, .window = 10min}, true));
     const auto account = h.make_account("home", "TASK").id;
     const auto lose_client = [&](const char* key) {
         reserve c{account, key, sha256("x"), {}, ""};
@@ -278,19 +278,19 @@ TEST_F(reaper_test, a_step_of_the_wall_clock_neither_shortens_nor_extends_the_wi
 TEST_F(reaper_test, a_start_in_the_wrong_year_deletes_no_receipt) {
     lose_clients(3);
     {
-        house h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
+        test_server h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
         h.advance(5min);
         EXPECT_EQ(disk_.totals()->slots.failed, 3);
     }
     clock_.step_wall(24h * 3650);
     {
-        house h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
+        test_server h(options({.interval = 1min, .window = 1min, .retention = 24h * 7}, true));
         h.make_account("other", "OTH");
         h.advance(50min);
         EXPECT_EQ(disk_.totals()->slots.failed, 3);
     }
     clock_.step_wall(-24h * 3650);
-    house h(options({.interval = 10min, .window = 1min, .retention = 24h * 7}, true));
+    test_server h(options({.interval = 10min, .window = 1min, .retention = 24h * 7}, true));
     h.advance(5h);
     EXPECT_EQ(disk_.totals()->slots.failed, 3);
     h.advance(24h * 7);
@@ -299,7 +299,7 @@ TEST_F(reaper_test, a_start_in_the_wrong_year_deletes_no_receipt) {
 
 TEST_F(reaper_test, sweeps_do_not_overlap) {
     lose_clients(20);
-    house h(options({.window = 1min, .batch = 1}, false));
+    test_server h(options({.window = 1min, .batch = 1}, false));
     h.advance(2min);
     std::vector<std::int64_t> scanned;
     for (int n = 0; n < 3; ++n) {
@@ -343,7 +343,7 @@ TEST_F(reaper_test, remote_servers_are_queried_concurrently_and_do_not_delay_del
     auto with = options({.window = 1min, .retention = 1h}, false);
     with.engine.request_deadline = 10s;
     with.sinks = [&](const remote_chain&) { return std::make_unique<silent_sink>(clock_); };
-    house h(std::move(with));
+    test_server h(std::move(with));
     h.advance(2min);
     ASSERT_TRUE(h.run(h.reaper().sweep_once()));
     ASSERT_EQ(disk_.totals()->slots.failed, 3);
@@ -351,8 +351,8 @@ TEST_F(reaper_test, remote_servers_are_queried_concurrently_and_do_not_delay_del
     for (int n = 0; n < accounts; ++n) {
         const std::string name = "far" + std::to_string(n);
         create_account c{name, "FAR", "t", sha256(name), {}};
-        c.elsewhere = create_account::home{"http://127.0.0.1:1/",
-                                           make_uuid_v7({}, 1, std::uint64_t(n)), "key"};
+        c.remote = create_account::remote_endpoint{"http://127.0.0.1:1/",
+                                                   make_uuid_v7({}, 1, std::uint64_t(n)), "key"};
         const auto made = h.run(h.engine().submit(std::move(c)));
         const auto id = std::get<account>(*made).id;
         ASSERT_TRUE(h.run(h.engine().submit(reserve{id, "lost", sha256("x"), {}, ""})));
@@ -372,7 +372,7 @@ TEST_F(reaper_test, remote_servers_are_queried_concurrently_and_do_not_delay_del
 
 TEST_F(reaper_test, a_sweep_that_the_store_rejects_is_reported_and_retried) {
     lose_clients(1);
-    house h(options({.interval = 1min, .window = 1min}, true));
+    test_server h(options({.interval = 1min, .window = 1min}, true));
     h.settle();
     faulty_.arm(fault_point::before_sweep_commit, fault_kind::refuse);
     h.advance(150s);

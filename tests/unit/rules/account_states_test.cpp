@@ -119,7 +119,7 @@ TEST_F(account_states, an_account_being_removed_is_not_found) {
     now_ += 2 * grace;
     write([&](write_tx& tx) {
         account a = *accounts::find(tx, account_);
-        a.state = account_state::going;
+        a.state = account_state::removing;
         a.name = "(removed 1)";
         accounts::update(tx, a);
     });

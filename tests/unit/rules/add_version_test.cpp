@@ -226,7 +226,7 @@ TEST_F(sent_versions, a_device_that_has_missed_too_much_must_pull_first) {
     for (std::size_t n = 0; n <= missed_changes::operations_max * 2; n += each) {
         send(operations(each, update(uuid_of(1), "p", "v")));
     }
-    EXPECT_TRUE(std::holds_alternative<add_version::missed_too_much>(
+    EXPECT_TRUE(std::holds_alternative<add_version::too_far_behind>(
         send(phone, uuid{}, {create(uuid_of(1)), update(uuid_of(1), "p", "w")})));
     EXPECT_TRUE(std::holds_alternative<add_version::added>(
         send(phone, head().version, {update(uuid_of(1), "p", "w")})));

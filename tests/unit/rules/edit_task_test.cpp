@@ -25,7 +25,7 @@ TEST_F(edits, an_edit_is_a_version_with_its_changes) {
     EXPECT_FALSE(edited.attributes.contains("q"));
     EXPECT_EQ(chain().back().operations.size(), 3u);  // p, q, modified
 
-    EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(run(c)));
+    EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(run(c)));
     c.if_seq.reset();
     EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.last_seq, before + 1);  // no change
     c.purge = true;
@@ -99,7 +99,7 @@ TEST_F(edits, a_rejected_edit_writes_nothing) {
     EXPECT_EQ(std::get<task_too_large>(run(c)).task, uuid_of(1));
     c.changes = {{"p", "w"}};
     c.if_seq = std::vector<std::int64_t>{};  // matches no version
-    EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(run(c)));
+    EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(run(c)));
     EXPECT_EQ(head().seq, seq);
     EXPECT_EQ(attribute(uuid_of(1), "p"), "v");
 }

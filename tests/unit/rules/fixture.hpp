@@ -127,7 +127,7 @@ class managed_account : public rules_test {
             if (!std::holds_alternative<add_version::needs_missed>(answer)) return answer;
             const auto ask_store = [this](const find_missed& q) { return ask(q); };
             if (!testing::read_missed(c, c.read_max + 1, ask_store)) {
-                return add_version::missed_too_much{};
+                return add_version::too_far_behind{};
             }
         }
     }

@@ -51,7 +51,7 @@ class converted_in_steps : public managed_account {
         for (int n = 1; n <= count + 1; ++n) seal(n);
         run(add_sealed_snapshot{client_, head().version, "snapshot", account_});
         // One task already has a number.
-        run(give_key{.account = account_, .uuid = uuid_of(7), .prefix = {}, .project = {}});
+        run(assign_key{.account = account_, .uuid = uuid_of(7), .prefix = {}, .project = {}});
     }
 
     void seal(int n) {
@@ -199,10 +199,10 @@ TEST_F(converted_in_steps, a_version_added_during_the_conversion_is_not_lost) {
     const auto taken = take(3, 0);
     seal(count + 1);
     take_over_history next{.account = account_, .head = opened, .taken = taken};
-    EXPECT_TRUE(std::holds_alternative<manage_account::moved_on>(run(next)));
+    EXPECT_TRUE(std::holds_alternative<manage_account::head_changed>(run(next)));
     auto c = last(taken, 3, 0);
     c.head = opened;
-    EXPECT_TRUE(std::holds_alternative<manage_account::moved_on>(run(c)));
+    EXPECT_TRUE(std::holds_alternative<manage_account::head_changed>(run(c)));
     EXPECT_EQ(mode(), account_mode::opaque);
     undo(1u << 20);
 }

@@ -25,8 +25,8 @@ class moving_account : public rules_test {
         const auto done = run(fulfil{id, "", {{"description", key}}});
         return std::get<receipted>(done).receipt;
     }
-    move_there::answer move() {
-        return run(move_there{account_, "https://example.com/", uuid_of(900), "key"});
+    move_to_remote::answer move() {
+        return run(move_to_remote{account_, "https://example.com/", uuid_of(900), "key"});
     }
     take_delivery::taken take(std::int64_t tasks = 500) {
         return std::get<take_delivery::taken>(
@@ -56,13 +56,13 @@ class moving_account : public rules_test {
 TEST_F(moving_account, continues_after_the_last_version_of_its_devices) {
     const uuid left = accounts::head_of(*store_->begin_read(), account_).version;
     const auto move_behind = [&](const uuid& version) {
-        return run(move_there{account_, "https://example.com/", uuid_of(900), "key", version});
+        return run(move_to_remote{account_, "https://example.com/", uuid_of(900), "key", version});
     };
     make("later");
-    EXPECT_TRUE(std::holds_alternative<move_there::has_changed>(move_behind(left)));
+    EXPECT_TRUE(std::holds_alternative<move_to_remote::has_changed>(move_behind(left)));
     EXPECT_FALSE(remotes::find(*store_->begin_read(), account_));
     const uuid last = accounts::head_of(*store_->begin_read(), account_).version;
-    ASSERT_TRUE(std::holds_alternative<move_there::moving>(move_behind(last)));
+    ASSERT_TRUE(std::holds_alternative<move_to_remote::moving>(move_behind(last)));
     EXPECT_EQ(remote().cursor, last);
     EXPECT_FALSE(remote().moving);
     EXPECT_TRUE(take().operations.empty());
@@ -77,7 +77,7 @@ TEST_F(moving_account, continues_after_the_last_version_of_its_devices) {
 TEST_F(moving_account, sends_every_task_unchanged_and_no_purged_ones) {
     run(edit_task{.account = account_, .task = task_key{"SYN", "", 2}, .purge = true});
     const auto here = store_->begin_read();
-    ASSERT_TRUE(std::holds_alternative<move_there::moving>(move()));
+    ASSERT_TRUE(std::holds_alternative<move_to_remote::moving>(move()));
     for (const std::int64_t at_once : {500, 1, 2}) {
         write([&](write_tx& tx) {
             auto r = *remotes::find(tx, account_);
@@ -164,7 +164,7 @@ TEST_F(moving_account, remote_changes_during_the_move_are_not_reverted) {
 TEST_F(moving_account, after_an_accepted_loss_it_begins_again) {
     move();
     settle_as(take(2), v1);
-    run(halt_remote{account_, remote_halt::gone_back, remote()});
+    run(halt_remote{account_, remote_halt::history_lost, remote()});
     run(edit_remote{.account = account_, .accept_loss = true});
     EXPECT_TRUE(remote().cursor.is_nil());
     EXPECT_EQ(remote().moving, moving_tasks{});
@@ -181,10 +181,10 @@ TEST_F(moving_account, after_a_restart_from_a_snapshot_it_begins_again) {
 TEST_F(moving_account, repeating_the_request_changes_nothing) {
     move();
     settle_as(take(2), v1);
-    EXPECT_TRUE(std::holds_alternative<move_there::moving>(move()));
+    EXPECT_TRUE(std::holds_alternative<move_to_remote::moving>(move()));
     EXPECT_EQ(remote().moving->tasks, 2);
-    EXPECT_TRUE(std::holds_alternative<move_there::lives_elsewhere>(
-        run(move_there{account_, "https://example.com/", uuid_of(901), "key"})));
+    EXPECT_TRUE(std::holds_alternative<move_to_remote::already_remote>(
+        run(move_to_remote{account_, "https://example.com/", uuid_of(901), "key"})));
 }
 
 TEST_F(moving_account, has_a_unique_client_id) {
@@ -198,10 +198,10 @@ TEST_F(moving_account, is_rejected_while_local_devices_sync) {
     const auto device = run(create_device{account_, "laptop", uuid_of(30), "key"});
     const device_id id = std::get<callsign::device>(device).id;
     const auto refused = move();
-    EXPECT_EQ(std::get<move_there::has_devices>(refused).active, 1u);
+    EXPECT_EQ(std::get<move_to_remote::has_devices>(refused).active, 1u);
     EXPECT_FALSE(remotes::find(*store_->begin_read(), account_));
     run(revoke_device{account_ref{account_}, id});
-    EXPECT_TRUE(std::holds_alternative<move_there::moving>(move()));
+    EXPECT_TRUE(std::holds_alternative<move_to_remote::moving>(move()));
 }
 
 // Phase 1 was local; phase 2 has to be remote.
@@ -210,7 +210,7 @@ TEST_F(moving_account, a_creation_begun_locally_is_completed_remotely) {
     const slot_id slot = std::get<reserve::reserved>(begun).slot;
     move();
     EXPECT_TRUE(std::holds_alternative<fulfil::slot_missing>(run(fulfil{slot, "", {}})));
-    EXPECT_TRUE(std::get<reserve::reserved>(run(reserve{account_, "new", {}, {}, ""})).elsewhere);
+    EXPECT_TRUE(std::get<reserve::reserved>(run(reserve{account_, "new", {}, {}, ""})).is_remote);
 }
 
 TEST_F(moving_account, without_a_task_there_is_nothing_to_send) {

@@ -67,7 +67,7 @@ TEST_F(audit_log, has_no_entry_for_a_rejected_command) {
     ask_for(edit_webhook{.account = account_id{999}, .uuid = uuid_of(1)});
     ask_for(remove_webhook{account_id{999}, uuid_of(1)});
     ask_for(edit_remote{.account = account_id{999}});
-    ask_for(move_here{account_id{999}});
+    ask_for(move_to_local{account_id{999}});
     ask_for(import_tasks{.account = account_id{999}});
     EXPECT_EQ(lines(), std::vector<std::string>{});
 }

@@ -18,13 +18,13 @@ class remote_account : public rules_test {
   protected:
     remote_account() {
         create_account c{"team", "SYN", "t", sha256("team")};
-        c.elsewhere = create_account::home{"https://example.com/", uuid_of(900), "key"};
+        c.remote = create_account::remote_endpoint{"https://example.com/", uuid_of(900), "key"};
         account_ = std::get<account>(run(c)).id;
     }
 
     slot_id reserved(const std::string& key, std::optional<uuid> task = {}) {
         const auto answer = run(reserve{account_, key, {}, task, ""});
-        EXPECT_TRUE(std::get<reserve::reserved>(answer).elsewhere);
+        EXPECT_TRUE(std::get<reserve::reserved>(answer).is_remote);
         return std::get<reserve::reserved>(answer).slot;
     }
     // Begins a delivery; returns its task.
@@ -64,7 +64,7 @@ class remote_account : public rules_test {
 TEST_F(remote_account, a_client_id_belongs_to_one_account_with_any_url) {
     const auto add = [this](const std::string& name, const std::string& url, int client) {
         create_account c{name, "SYN", "t", sha256(name)};
-        c.elsewhere = create_account::home{url, uuid_of(client), "key"};
+        c.remote = create_account::remote_endpoint{url, uuid_of(client), "key"};
         return run(c);
     };
     for (const char* url : {"https://example.com/", "https://example.org/"}) {
@@ -75,7 +75,7 @@ TEST_F(remote_account, a_client_id_belongs_to_one_account_with_any_url) {
     EXPECT_TRUE(std::holds_alternative<client_id_taken>(add("last", "https://example.com/", 600)));
     EXPECT_TRUE(std::holds_alternative<account>(add("last", "https://example.com/", 2'000)));
     // Once the account is local, its client id is free.
-    EXPECT_TRUE(std::holds_alternative<move_here::moved>(run(move_here{account_, uuid{}})));
+    EXPECT_TRUE(std::holds_alternative<move_to_local::moved>(run(move_to_local{account_, uuid{}})));
     EXPECT_TRUE(std::holds_alternative<account>(add("next", "https://example.com/", 900)));
 }
 
@@ -184,10 +184,10 @@ TEST_F(remote_account, nothing_is_settled_after_another_parent) {
     begun("one");
     const auto sent = take();
     pull({}, v1, {create(uuid_of(3))});
-    EXPECT_TRUE(std::holds_alternative<mirror_moved>(settle_as(sent, v2)));
+    EXPECT_TRUE(std::holds_alternative<cursor_mismatch>(settle_as(sent, v2)));
     EXPECT_EQ(find_slot("one").state, slot_state::in_flight);
     EXPECT_EQ(remote().cursor, v1);
-    EXPECT_TRUE(std::holds_alternative<mirror_moved>(pull({}, v2, {create(uuid_of(4))})));
+    EXPECT_TRUE(std::holds_alternative<cursor_mismatch>(pull({}, v2, {create(uuid_of(4))})));
     EXPECT_EQ(take().parent, v1);
 }
 
@@ -247,7 +247,7 @@ TEST_F(remote_account, a_large_version_is_applied_in_steps_and_resumed) {
         EXPECT_TRUE(take().operations.empty());  // nothing is sent on half of a version
         auto other = c;
         other.before = 0;
-        EXPECT_TRUE(std::holds_alternative<mirror_moved>(run(other)));
+        EXPECT_TRUE(std::holds_alternative<cursor_mismatch>(run(other)));
     }
     EXPECT_GT(steps, 2);
     EXPECT_EQ(number_of(uuid_of(10)), 10);
@@ -257,7 +257,7 @@ TEST_F(remote_account, an_edit_is_planned_on_the_mirror_and_applied_when_accepte
     pull({}, v1, {create(uuid_of(1)), update(uuid_of(1), "description", "old")});
     edit_task e{.account = account_, .task = task_key{"SYN", "", 1}};
     e.changes = {{"description", "new"}};
-    EXPECT_TRUE(std::holds_alternative<edit_task::elsewhere>(run(e)));
+    EXPECT_TRUE(std::holds_alternative<edit_task::is_remote_account>(run(e)));
     const auto sent = take({e});
     EXPECT_EQ(find(uuid_of(1))->attributes.at("description"), "old");
     const auto done = std::get<settle::settled>(settle_as(sent, v2));
@@ -278,7 +278,7 @@ TEST_F(remote_account, edits_without_a_change_need_no_delivery) {
     EXPECT_TRUE(sent.operations.empty());
     ASSERT_EQ(sent.answered.size(), 3u);
     EXPECT_TRUE(std::holds_alternative<edit_task::edited>(sent.answered[0].second));
-    EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(sent.answered[1].second));
+    EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(sent.answered[1].second));
     EXPECT_TRUE(std::holds_alternative<ref_fault>(sent.answered[2].second));
 }
 
@@ -380,8 +380,8 @@ TEST_F(remote_account, a_pending_one_is_left_to_the_remote_look_up) {
     now_ += std::chrono::hours{1};
     const auto looked = run(reconcile_pending{slot_id{}, 10, std::chrono::minutes{1}, {}});
     EXPECT_EQ(looked.failed, 0);
-    ASSERT_EQ(looked.elsewhere.size(), 1u);
-    EXPECT_EQ(looked.elsewhere.front(), std::pair(account_, id));
+    ASSERT_EQ(looked.remote.size(), 1u);
+    EXPECT_EQ(looked.remote.front(), std::pair(account_, id));
     auto sweep = old_ones(account_);
     sweep.pending = {id};
     EXPECT_EQ(run(sweep).failed, 1);
@@ -391,7 +391,7 @@ TEST_F(remote_account, a_pending_one_is_left_to_the_remote_look_up) {
 TEST_F(remote_account, a_suspended_one_is_not_sent_until_the_next_sweep) {
     begun("one");
     const auto sent = take();
-    run(give_up_effect{account_, *sent.parts.front().effect, 8});
+    run(suspend_effect{account_, *sent.parts.front().effect, 8});
     EXPECT_TRUE(take().operations.empty());
 }
 
@@ -465,7 +465,7 @@ TEST_F(remote_account, a_creation_that_is_in_the_state_is_settled) {
 // ---- halted, moved to local ----
 
 TEST_F(remote_account, a_halted_account_accepts_no_creations_and_sends_nothing) {
-    run(halt_remote{account_, remote_halt::gone_back, remote()});
+    run(halt_remote{account_, remote_halt::history_lost, remote()});
     const slot_id id = reserved("one");
     EXPECT_TRUE(std::holds_alternative<remote_halted>(run(begin_delivery{id, "", {}})));
     EXPECT_EQ(find_slot(id).state, slot_state::pending);
@@ -480,23 +480,24 @@ TEST_F(remote_account, a_halted_account_accepts_no_creations_and_sends_nothing) 
 
 TEST_F(remote_account, moves_to_local_when_nothing_is_in_flight) {
     pull({}, v1, {create(uuid_of(1))});
-    EXPECT_TRUE(std::holds_alternative<move_here::not_settled>(run(move_here{account_, v1})));
+    EXPECT_TRUE(
+        std::holds_alternative<move_to_local::not_settled>(run(move_to_local{account_, v1})));
     settle_as(take(), v2);
-    EXPECT_TRUE(std::holds_alternative<mirror_moved>(run(move_here{account_, v1})));
-    EXPECT_TRUE(std::holds_alternative<move_here::moved>(run(move_here{account_, v2})));
-    EXPECT_FALSE(accounts::find(*store_->begin_read(), account_)->elsewhere);
+    EXPECT_TRUE(std::holds_alternative<cursor_mismatch>(run(move_to_local{account_, v1})));
+    EXPECT_TRUE(std::holds_alternative<move_to_local::moved>(run(move_to_local{account_, v2})));
+    EXPECT_FALSE(accounts::find(*store_->begin_read(), account_)->is_remote);
     EXPECT_EQ(number_of(uuid_of(1)), 1);
     // The account is now like any local one.
     const auto made = run(reserve{account_, "one", {}, {}, ""});
-    EXPECT_FALSE(std::get<reserve::reserved>(made).elsewhere);
+    EXPECT_FALSE(std::get<reserve::reserved>(made).is_remote);
     EXPECT_TRUE(std::holds_alternative<receipted>(
         run(fulfil{std::get<reserve::reserved>(made).slot, "", {}})));
 }
 
 TEST_F(remote_account, commands_for_local_accounts_are_rejected) {
-    EXPECT_TRUE(std::holds_alternative<account_is_elsewhere>(
+    EXPECT_TRUE(std::holds_alternative<account_is_remote>(
         run(create_device{account_, "laptop", uuid_of(7), "key"})));
-    EXPECT_TRUE(std::holds_alternative<account_is_elsewhere>(run(import_tasks{account_, {}})));
+    EXPECT_TRUE(std::holds_alternative<account_is_remote>(run(import_tasks{account_, {}})));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_F(creations, each_retry_has_an_event) {
     auto seen = told();
     ASSERT_EQ(seen.size(), 1u);
     EXPECT_EQ(seen[0].account, owner);
-    EXPECT_EQ(seen[0].accounts, account_class::here);
+    EXPECT_EQ(seen[0].accounts, account_class::local);
     EXPECT_EQ(seen[0].slot, slot);
     EXPECT_EQ(seen[0].found, slot_state::pending);
     EXPECT_EQ(seen[0].after, std::chrono::seconds{41});
@@ -106,8 +106,8 @@ TEST_F(creations, each_retry_has_an_event) {
 
     run(wanted("late"));
     const auto swept = run(reconcile_pending{{}, 10, milliseconds{-1}, {}});
-    EXPECT_EQ(swept.failed_of.here, 1);
-    EXPECT_EQ(swept.failed_of.elsewhere, 0);
+    EXPECT_EQ(swept.failed_of.local, 1);
+    EXPECT_EQ(swept.failed_of.remote, 0);
     run(wanted("late"));
     seen = told();
     ASSERT_EQ(seen.size(), 1u);

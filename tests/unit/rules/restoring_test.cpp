@@ -24,7 +24,7 @@ class restored : public rules_test {
         const auto begun = run(reserve{account_, key, {}, task, ""});
         return run(fulfil{std::get<reserve::reserved>(begun).slot, "", {{"description", key}}});
     }
-    std::int64_t hold() { return run(begin_restored{uuid_of(500)}).held; }
+    std::int64_t hold() { return run(mark_restored{uuid_of(500)}).held; }
     resume_series::answer resume(std::optional<std::int64_t> at = {}) {
         return run(resume_series{account_ref{account_}, "SYN", at});
     }
@@ -79,7 +79,7 @@ TEST_F(restored, is_another_instance_and_holds_every_series) {
 
 TEST_F(restored, the_audit_log_has_it_and_of_when_the_backup_was) {
     const time_point made_at = now_ - std::chrono::hours{2};
-    run(begin_restored{uuid_of(500), made_at});
+    run(mark_restored{uuid_of(500), made_at});
     const auto all = actions::list(*store_->begin_read(), {}, 10, {});
     ASSERT_FALSE(all.empty());
     EXPECT_EQ(all.front().what, "restored");
@@ -346,11 +346,11 @@ TEST_F(restored, an_account_with_unnumbered_tasks_does_not_move_to_remote) {
     send(laptop.client_id, made(7, ""));
     run(revoke_device{account_ref{account_}, laptop.id});
     const auto move = [&] {
-        return run(move_there{account_, "https://example.com/", uuid_of(900), "key"});
+        return run(move_to_remote{account_, "https://example.com/", uuid_of(900), "key"});
     };
     EXPECT_TRUE(is_held(move()));
     resume();
-    EXPECT_TRUE(std::holds_alternative<move_there::moving>(move()));
+    EXPECT_TRUE(std::holds_alternative<move_to_remote::moving>(move()));
 }
 
 TEST_F(restored, tasks_are_not_imported_before_that) {
@@ -377,13 +377,13 @@ TEST_F(restored, tasks_that_the_server_cannot_see_get_no_keys_either) {
     c.client_id = uuid_of(40);
     const account_id sealed = std::get<account>(run(c)).id;
     hold();
-    EXPECT_TRUE(is_held(run(give_key{sealed, uuid_of(41), {}, {}})));
+    EXPECT_TRUE(is_held(run(assign_key{sealed, uuid_of(41), {}, {}})));
 }
 
 // Their tasks have keys on the remote server.
 TEST_F(restored, remote_accounts_are_not_held) {
     create_account c{"far", "FAR", "t", sha256("far")};
-    c.elsewhere = create_account::home{"https://example.com/", uuid_of(900), "key"};
+    c.remote = create_account::remote_endpoint{"https://example.com/", uuid_of(900), "key"};
     const account_id far = std::get<account>(run(c)).id;
     EXPECT_EQ(hold(), 1);
     EXPECT_FALSE(all_series::default_of(*store_->begin_read(), far)->held);

@@ -23,7 +23,7 @@ class resyncs : public managed_account {
     void put_back() {
         now_ += std::chrono::seconds{1};
         const uuid instance = ids_.next(now_);
-        run(begin_restored{instance});
+        run(mark_restored{instance});
         its_ = instance;
         from_ = head().seq;
     }
@@ -151,7 +151,7 @@ TEST_F(resyncs, local_purges_persist_and_tasks_purged_on_the_device_are_recreate
     run(purge);
     const uuid version = stand();
     merge(version, {{uuid_of(1), with({})}, {uuid_of(2), {{"description", "still there"}}}});
-    run(tell_again{laptop, version, {uuid_of(3), uuid_of(77)}, account_});
+    run(recreate_tasks{laptop, version, {uuid_of(3), uuid_of(77)}, account_});
     run(end_resync{laptop, account_, true});
     EXPECT_TRUE(find(uuid_of(2))->purged);
     EXPECT_EQ(attribute(uuid_of(3), "key"), "SYN-3");
@@ -166,7 +166,7 @@ TEST_F(resyncs, a_recreated_task_is_not_purged) {
     put_back();
     const uuid version = stand();
     merge(version, {});
-    run(tell_again{laptop, version, {uuid_of(1)}, account_});
+    run(recreate_tasks{laptop, version, {uuid_of(1)}, account_});
     EXPECT_TRUE(purges::of_next(*store_->begin_read(), {}, 10).empty());
 }
 

@@ -111,7 +111,7 @@ TEST_F(actions, are_rejected_like_edits) {
     edit_task c{account_, uuid_of(1)};
     c.action = task_action{verb::complete};
     c.if_seq = {head().seq + 1};
-    EXPECT_TRUE(std::holds_alternative<edit_task::changed_since>(run(c)));
+    EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(run(c)));
     c.if_seq.reset();
     c.task = uuid_of(2);
     EXPECT_EQ(std::get<ref_fault>(run(c)), ref_fault::task_not_found);

@@ -153,8 +153,9 @@ class unseen_tasks : public managed_account {
         const auto registered = run(register_client{client});
         account_ = registered.account.id;
     }
-    give_key::answer number(int n) {
-        return run(give_key{.account = account_, .uuid = uuid_of(n), .prefix = {}, .project = {}});
+    assign_key::answer number(int n) {
+        return run(
+            assign_key{.account = account_, .uuid = uuid_of(n), .prefix = {}, .project = {}});
     }
     receipt given(int n) { return std::get<receipted>(number(n)).receipt; }
 
@@ -190,7 +191,7 @@ TEST_F(unseen_tasks, each_has_a_number_once) {
 
 TEST_F(unseen_tasks, a_managed_account_is_rejected) {
     account_ = make("managed");
-    EXPECT_TRUE(std::holds_alternative<give_key::not_opaque>(number(1)));
+    EXPECT_TRUE(std::holds_alternative<assign_key::not_opaque>(number(1)));
     EXPECT_FALSE(find(uuid_of(1)));
     account_ = account_id{99};
     EXPECT_TRUE(std::holds_alternative<no_such_account>(number(1)));
@@ -198,9 +199,9 @@ TEST_F(unseen_tasks, a_managed_account_is_rejected) {
 
 TEST_F(unseen_tasks, the_series_is_chosen_as_a_creations) {
     write([&](write_tx& tx) { all_series::put(tx, account_, "HOM", "Home", false, t0); });
-    const give_key by_project{account_, uuid_of(1), "", "Home"};
+    const assign_key by_project{account_, uuid_of(1), "", "Home"};
     EXPECT_EQ(std::get<receipted>(run(by_project)).receipt.prefix, "HOM");
-    const give_key unknown{account_, uuid_of(2), "NO", ""};
+    const assign_key unknown{account_, uuid_of(2), "NO", ""};
     EXPECT_TRUE(std::holds_alternative<unknown_series>(run(unknown)));
     write([&](write_tx& tx) {
         series s = *all_series::find(tx, account_, "HOM");
@@ -208,7 +209,7 @@ TEST_F(unseen_tasks, the_series_is_chosen_as_a_creations) {
         s.project.clear();
         all_series::update(tx, s, t0);
     });
-    const give_key archived{account_, uuid_of(2), "HOM", ""};
+    const assign_key archived{account_, uuid_of(2), "HOM", ""};
     EXPECT_TRUE(std::holds_alternative<series_archived>(run(archived)));
     EXPECT_FALSE(find(uuid_of(2)));
 }
@@ -315,8 +316,8 @@ TEST_F(unseen_tasks, a_creation_with_a_remote_task_is_sent_to_the_remote_server)
     given(4);
     become_managed({1});
     run(revoke_device{account_, devices::find(*store_->begin_read(), client)->id});
-    ASSERT_TRUE(std::holds_alternative<move_there::moving>(
-        run(move_there{account_, "https://example.com/", uuid_of(904), "key"})));
+    ASSERT_TRUE(std::holds_alternative<move_to_remote::moving>(
+        run(move_to_remote{account_, "https://example.com/", uuid_of(904), "key"})));
     write([&](write_tx& tx) {
         remote_chain r = *remotes::find(tx, account_);
         r.moving.reset();

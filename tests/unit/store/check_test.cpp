@@ -175,7 +175,7 @@ TEST(check_sound, a_managed_account_may_begin_with_an_unknown_parent) {
         versions::take_over(*tx, id, first);
         accounts::become_managed(*tx, id, {1, first.id});
         sealed::remove(*tx, id, first.parent);
-        devices::give_key(*tx, client, "laptop", "key");
+        devices::assign_key(*tx, client, "laptop", "key");
         tx->commit();
     }
     const auto report = report_on(dir.path());

@@ -167,7 +167,7 @@ settle_delivery sample(sample_of<settle_delivery>, const named& n) {
     c.attempt = webhook_delivery{.id = "late", .at = {}, .delivered = true};
     return c;
 }
-give_key sample(sample_of<give_key>, const named& n) {
+assign_key sample(sample_of<assign_key>, const named& n) {
     return {n.account, of(10, n.salt), "", ""};
 }
 take_delivery sample(sample_of<take_delivery>, const named& n) {
@@ -182,7 +182,7 @@ apply_remote_version sample(sample_of<apply_remote_version>, const named& n) {
 apply_remote_state sample(sample_of<apply_remote_state>, const named& n) {
     return {n.account, {{of(15, n.salt), {{"description", "late"}}}}};
 }
-give_up_effect sample(sample_of<give_up_effect>, const named& n) {
+suspend_effect sample(sample_of<suspend_effect>, const named& n) {
     return {n.account, effect_id{1}, 8};
 }
 fail_in_flight sample(sample_of<fail_in_flight>, const named& n) {
@@ -190,19 +190,19 @@ fail_in_flight sample(sample_of<fail_in_flight>, const named& n) {
 }
 halt_remote sample(sample_of<halt_remote>, const named& n) {
     return {n.account,
-            remote_halt::gone_back,
+            remote_halt::history_lost,
             {n.account, "https://example.com", of(20, 2), "k", of(19, 1)}};
 }
 edit_remote sample(sample_of<edit_remote>, const named& n) {
     return {n.account, "https://late.example.com"};
 }
-move_there sample(sample_of<move_there>, const named& n) {
+move_to_remote sample(sample_of<move_to_remote>, const named& n) {
     return {n.account, "https://late.example.com", of(16, n.salt), "k"};
 }
-move_here sample(sample_of<move_here>, const named& n) {
+move_to_local sample(sample_of<move_to_local>, const named& n) {
     return {n.account, {}};
 }
-begin_restored sample(sample_of<begin_restored>, const named& n) {
+mark_restored sample(sample_of<mark_restored>, const named& n) {
     return {of(17, n.salt)};
 }
 resume_series sample(sample_of<resume_series>, const named& n) {
@@ -211,7 +211,7 @@ resume_series sample(sample_of<resume_series>, const named& n) {
 merge_snapshot sample(sample_of<merge_snapshot>, const named& n) {
     return {n.client, n.head, {{of(18, n.salt), {{"description", "late"}}}}, n.account};
 }
-tell_again sample(sample_of<tell_again>, const named& n) {
+recreate_tasks sample(sample_of<recreate_tasks>, const named& n) {
     return {n.client, n.head, {of(9, 1)}, n.account};
 }
 end_resync sample(sample_of<end_resync>, const named& n) {
@@ -241,7 +241,7 @@ template <class Command>
 constexpr bool is_nobodys =
     std::is_same_v<Command, reconcile_pending> || std::is_same_v<Command, forget_settled> ||
     std::is_same_v<Command, keep_retry_times> || std::is_same_v<Command, create_account> ||
-    std::is_same_v<Command, remove_deleted> || std::is_same_v<Command, begin_restored> ||
+    std::is_same_v<Command, remove_deleted> || std::is_same_v<Command, mark_restored> ||
     std::is_same_v<Command, note_action> || std::is_same_v<Command, forget_actions> ||
     std::is_same_v<Command, reseal> || std::is_same_v<Command, clear_log> ||
     std::is_same_v<Command, number_tasks>;
@@ -307,7 +307,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
         name_.client = of(20, 1);
         if (kind == account_kind::opaque) c.client_id = name_.client;
         if (kind == account_kind::elsewhere) {
-            c.elsewhere = create_account::home{"https://example.com", of(20, 2), "k"};
+            c.remote = create_account::remote_endpoint{"https://example.com", of(20, 2), "k"};
         }
         name_.account = std::get<account>(*run(c)).id;
         name_.token = tokens::of(*store_->begin_read(), name_.account).front().id;
@@ -330,7 +330,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
                 run(add_sealed_version{name_.client, head(), "sealed", false, name_.account});
             }
             run(add_sealed_snapshot{name_.client, head(), "snapshot", name_.account});
-            run(give_key{name_.account, of(9, 1), "", ""});
+            run(assign_key{name_.account, of(9, 1), "", ""});
         }
         if (kind == account_kind::elsewhere) {
             run(apply_remote_version{name_.account, {}, of(19, 1), makes(of(9, 1))});

@@ -25,12 +25,12 @@ struct create_account {
     // With a client ID the account is opaque, and the ID gives access to its chain.
     std::optional<uuid> client_id{};
     // The remote server, which may have any number of tasks already.
-    struct home {
+    struct remote_endpoint {
         std::string url;
         uuid client_id{};
         std::string sealed_key;
     };
-    std::optional<home> elsewhere{};
+    std::optional<remote_endpoint> remote{};
 
     using answer = std::variant<account, name_taken, client_id_taken>;
 };

@@ -67,11 +67,11 @@ struct add_version {
     };
     // The parent is no version of this account, or its fork version is not retained.
     struct unknown_parent {};
-    struct missed_too_much {};
+    struct too_far_behind {};
     // More than `read_max` of the missed versions is still to be read. Nothing was done.
     struct needs_missed {};
-    using answer = std::variant<added, unknown_parent, missed_too_much, needs_missed,
-                                no_such_client, device_revoked, account_full>;
+    using answer = std::variant<added, unknown_parent, too_far_behind, needs_missed, no_such_client,
+                                device_revoked, account_full>;
 };
 claim claim_of(const add_version& c);
 
@@ -105,12 +105,12 @@ struct manage_account {
         std::int64_t tasks = 0;
     };
     // A client has added a version since the chain was read.
-    struct moved_on {};
+    struct head_changed {};
     struct not_opaque {};
     // The chain is empty, so that nothing verifies the secret.
     struct no_history {};
     using answer =
-        std::variant<managed, moved_on, not_opaque, no_history, no_such_account, series_held>;
+        std::variant<managed, head_changed, not_opaque, no_history, no_such_account, series_held>;
 };
 claim claim_of(const manage_account& c);
 
@@ -127,7 +127,7 @@ struct take_over_history {
     struct went_on {
         chain_head taken;
     };
-    using answer = std::variant<went_on, manage_account::moved_on, manage_account::not_opaque,
+    using answer = std::variant<went_on, manage_account::head_changed, manage_account::not_opaque,
                                 no_such_account, series_held>;
 };
 claim claim_of(const take_over_history& c);

@@ -95,7 +95,7 @@ struct reserve {
         bool resumed = false;
         time_point reserved_at;
         std::vector<callsign::uuid> depends{};  // `depends`, resolved
-        bool elsewhere = false;                 // of a remote account: begin_delivery follows
+        bool is_remote = false;                 // of a remote account: begin_delivery follows
     };
     // The task is being created on a remote server.
     struct in_flight {
@@ -129,7 +129,7 @@ claim claim_of(const fulfil& c);
 
 // Assigns a number to a task of an opaque account, which the server cannot see. The same UUID
 // always gets the same receipt; its seq is 0, since no version of the chain created it.
-struct give_key {
+struct assign_key {
     account_id account;
     callsign::uuid uuid{};
     std::string prefix;  // requested series; empty: by project, otherwise the default
@@ -140,6 +140,6 @@ struct give_key {
     using answer = std::variant<receipted, no_such_account, not_opaque, unknown_series,
                                 series_archived, series_held>;
 };
-claim claim_of(const give_key& c);
+claim claim_of(const assign_key& c);
 
 }  // namespace callsign

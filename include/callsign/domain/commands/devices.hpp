@@ -17,7 +17,7 @@ namespace callsign {
 struct account_is_opaque {};
 
 // The account is remote: its tasks change by way of the remote server only.
-struct account_is_elsewhere {};
+struct account_is_remote {};
 
 // Adds a device. `sealed_key` is the key of its bodies, encrypted with the master key for this
 // account and client ID (seal/at_rest.hpp); the rule cannot verify it.
@@ -32,7 +32,7 @@ struct create_device {
 
     struct too_many {};
     using answer = std::variant<device, name_taken, client_id_taken, no_such_account,
-                                account_is_opaque, account_is_elsewhere, too_many>;
+                                account_is_opaque, account_is_remote, too_many>;
 };
 claim claim_of(const create_device& c);
 

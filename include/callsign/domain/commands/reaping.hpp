@@ -44,7 +44,7 @@ struct reconcile_pending {
         per_class<std::int64_t> failed_of;  // by class
         std::optional<slot_id> next;        // resume after it; none: no pending slot follows
         // Slots of remote accounts that are older than the window.
-        std::vector<std::pair<account_id, slot_id>> elsewhere{};
+        std::vector<std::pair<account_id, slot_id>> remote{};
     };
 };
 

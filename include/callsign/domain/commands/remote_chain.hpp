@@ -31,7 +31,7 @@ struct remote_halted {
     remote_halt why = remote_halt::none;
 };
 // The mirror is not, or no longer, at the position that the command names.
-struct mirror_moved {};
+struct cursor_mismatch {};
 
 // Phase 2 of a creation, as far as this server can do it: the slot becomes in_flight, and the
 // outbox gets the task's operations. The number is assigned when the remote's chain has them.
@@ -51,7 +51,7 @@ struct begin_delivery {
 claim claim_of(const begin_delivery& c);
 
 // Progress of the tasks of an account that is being moved.
-struct moved_on {
+struct move_progress {
     std::optional<task_place> after{};  // none: all tasks
     std::int64_t tasks = 0;
 };
@@ -63,7 +63,7 @@ struct delivery_part {
     std::optional<effect_id> effect{};
     std::optional<std::size_t> edit{};  // index in take_delivery::edits
     // Of an account that is being moved: its progress once these operations are there.
-    std::optional<moved_on> moved{};
+    std::optional<move_progress> moved{};
 };
 
 // Collects what to send next: creations and keys from the outbox, recorded as sent again with
@@ -107,7 +107,7 @@ struct settle {
         // The tasks of the edits among the parts, in order, as they are now.
         std::vector<task> edited;
     };
-    using answer = std::variant<settled, mirror_moved, no_remote>;
+    using answer = std::variant<settled, cursor_mismatch, no_remote>;
 };
 claim claim_of(const settle& c);
 
@@ -127,7 +127,7 @@ struct apply_remote_version {
         std::int64_t numbered = 0;
         std::int64_t settled = 0;  // creations that were in flight
     };
-    using answer = std::variant<applied, mirror_moved, task_too_large, no_remote>;
+    using answer = std::variant<applied, cursor_mismatch, task_too_large, no_remote>;
 };
 claim claim_of(const apply_remote_version& c);
 
@@ -157,14 +157,14 @@ struct apply_remote_state {
 claim claim_of(const apply_remote_state& c);
 
 // Stops sending a creation until the reaper looks at it: the remote rejected it in a version alone.
-struct give_up_effect {
+struct suspend_effect {
     account_id account;
     effect_id effect;
     std::int64_t attempts = 0;  // set to at least this, so that the outbox skips it
 
     using answer = std::variant<std::monostate, no_remote>;
 };
-claim claim_of(const give_up_effect& c);
+claim claim_of(const suspend_effect& c);
 
 // The reaper's command for slots of remote accounts that are neither committed nor failed.
 // Requires: the mirror was up to date after the oldest of them had reached the window, so that
@@ -219,7 +219,7 @@ claim claim_of(const edit_remote& c);
 // Moves a managed account to a remote server; its data here becomes the mirror. If the remote has
 // nothing yet, all tasks are sent first. If the account's devices have synced there before, the
 // mirror continues behind the version that they left with.
-struct move_there {
+struct move_to_remote {
     account_id account;
     std::string url;
     uuid client_id{};
@@ -228,7 +228,7 @@ struct move_there {
 
     // The account is on this remote already, or on its way there.
     struct moving {};
-    struct lives_elsewhere {};
+    struct already_remote {};
     // Changes that these devices have not sent would be lost.
     struct has_devices {
         std::size_t active = 0;
@@ -236,13 +236,13 @@ struct move_there {
     // `behind` is no longer the last version.
     struct has_changed {};
     // series_held: some of its tasks have no number yet.
-    using answer = std::variant<moving, lives_elsewhere, has_devices, has_changed, client_id_taken,
+    using answer = std::variant<moving, already_remote, has_devices, has_changed, client_id_taken,
                                 series_held, account_is_opaque, no_such_account>;
 };
-claim claim_of(const move_there& c);
+claim claim_of(const move_to_remote& c);
 
 // Makes a remote account local, with all that the mirror has.
-struct move_here {
+struct move_to_local {
     account_id account;
     uuid cursor{};  // at which the mirror was seen to be up to date
 
@@ -251,8 +251,8 @@ struct move_here {
     struct not_settled {
         outbox_tally waiting;
     };
-    using answer = std::variant<moved, not_settled, mirror_moved, no_remote>;
+    using answer = std::variant<moved, not_settled, cursor_mismatch, no_remote>;
 };
-claim claim_of(const move_here& c);
+claim claim_of(const move_to_local& c);
 
 }  // namespace callsign

@@ -22,7 +22,7 @@ namespace callsign {
 
 // Gives the store a new instance ID and holds every series that assigns numbers itself. Remote
 // accounts are left out: their tasks and keys come from the remote server.
-struct begin_restored {
+struct mark_restored {
     uuid instance{};
     time_point backup_made_at{};
 
@@ -30,7 +30,7 @@ struct begin_restored {
         std::int64_t held = 0;
     };
 };
-claim claim_of(const begin_restored& c);
+claim claim_of(const mark_restored& c);
 
 // Resumes a held series at this number, or at the next one; numbers in between are skipped. Tasks
 // that came while it was held get the first numbers.
@@ -89,7 +89,7 @@ claim claim_of(const merge_snapshot& c);
 
 // Recreates on the device the tasks of the backup that its snapshot lacks: it must have purged
 // them, whereas other tasks may just not have reached it. A part at a time.
-struct tell_again {
+struct recreate_tasks {
     uuid client_id{};
     uuid version{};  // of the snapshot
     std::vector<uuid> tasks{};
@@ -101,7 +101,7 @@ struct tell_again {
     };
     using answer = std::variant<done, merge_snapshot::not_awaited, no_such_client, device_revoked>;
 };
-claim claim_of(const tell_again& c);
+claim claim_of(const recreate_tasks& c);
 
 // Ends a device's state after a restore: the store has what the device alone had (`ahead`), or it
 // had nothing. When no device of the account is missing and one was ahead, held series of the

@@ -112,7 +112,7 @@ struct import_numbers {
         std::vector<fault> faults;
     };
     using answer =
-        std::variant<done, refused, no_such_account, account_is_opaque, account_is_elsewhere>;
+        std::variant<done, refused, no_such_account, account_is_opaque, account_is_remote>;
 };
 claim claim_of(const import_numbers& c);
 

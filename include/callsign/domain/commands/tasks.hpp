@@ -47,11 +47,11 @@ struct edit_task {
     struct edited {
         callsign::task now;  // without attributes if they exceed `shown_bytes_max`
     };
-    struct changed_since {};
+    struct precondition_failed {};
     // The account is remote: the outbox sends the edit.
-    struct elsewhere {};
-    using answer = std::variant<edited, ref_fault, depends_unmet, changed_since, task_not_valid,
-                                task_too_large, elsewhere, account_full>;
+    struct is_remote_account {};
+    using answer = std::variant<edited, ref_fault, depends_unmet, precondition_failed,
+                                task_not_valid, task_too_large, is_remote_account, account_full>;
 };
 claim claim_of(const edit_task& c);
 
@@ -115,7 +115,7 @@ struct import_tasks {
         std::vector<key_fault> faults{};
         done checked{};  // of a check: as if without errors; otherwise the import so far
     };
-    using answer = std::variant<done, no_such_account, account_is_opaque, account_is_elsewhere,
+    using answer = std::variant<done, no_such_account, account_is_opaque, account_is_remote,
                                 task_too_large, series_held, account_full, keys_refused>;
 };
 claim claim_of(const import_tasks& c);

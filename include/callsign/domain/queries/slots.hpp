@@ -54,7 +54,7 @@ claim claim_of(const count_pending_slots& q);
 
 // The stored observations of a class's retries.
 struct find_retry_times {
-    account_class accounts = account_class::here;
+    account_class accounts = account_class::local;
 
     using answer = std::optional<retry_record>;  // none: nothing stored yet
 };

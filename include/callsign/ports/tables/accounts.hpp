@@ -31,9 +31,9 @@ struct table<account> {
         v("name", r.name);
         v.fixed("created_at", r.created_at);
         v("mode", one_of(r.mode, account_mode::managed, account_mode::opaque));
-        v("state", one_of(r.state, account_state::active, account_state::going));
+        v("state", one_of(r.state, account_state::active, account_state::removing));
         v("deleted_at", r.deleted_at);
-        v("elsewhere", r.elsewhere);
+        v("elsewhere", r.is_remote);
         v("last_seq", r.head.seq);
         v("last_version", r.head.version);
         v("sealed_seq", r.head.sealed_seq);

@@ -25,7 +25,7 @@ struct table<remote_chain> {
         v("before", r.before);
         v("partial", r.partial);
         v("partial_operations", r.partial_operations);
-        v("halted", one_of(r.halted, remote_halt::none, remote_halt::incomplete));
+        v("halted", one_of(r.halted, remote_halt::none, remote_halt::history_incomplete));
         v("moved_tasks", part_of(&r.moving, &moving_tasks::tasks));
         auto* const moved_to = r.moving ? &r.moving->after : nullptr;
         v("moved_series", part_of(moved_to, &task_place::series));

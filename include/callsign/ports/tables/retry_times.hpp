@@ -16,7 +16,7 @@ struct table<kept_retry_times> {
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {
-        v.fixed("accounts", one_of(r.accounts, account_class::here, account_class::elsewhere));
+        v.fixed("accounts", one_of(r.accounts, account_class::local, account_class::remote));
         v("times", r.record);
     }
 };

@@ -24,7 +24,7 @@ account shown(read_tx& tx, account a);
 
 // Empty if the account does not exist.
 chain_head head_of(read_tx& tx, account_id id);
-bool is_elsewhere(read_tx& tx, account_id id);
+bool is_remote(read_tx& tx, account_id id);
 // Returns the seq after which the effect of every version is known.
 std::int64_t history_from(read_tx& tx, account_id id);
 

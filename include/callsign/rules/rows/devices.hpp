@@ -20,6 +20,6 @@ device_id put(write_tx& tx, device made);
 void revoke(write_tx& tx, device_id id, time_point now);
 void set_resync(write_tx& tx, device_id id, const resync& now);
 // Requires: the device has no key.
-void give_key(write_tx& tx, device_id id, std::string_view name, std::string_view sealed_key);
+void assign_key(write_tx& tx, device_id id, std::string_view name, std::string_view sealed_key);
 
 }  // namespace callsign::devices

@@ -8,7 +8,7 @@
 
 namespace callsign::setup {
 
-facts gather(const doctor_question& question);
+facts collect(const doctor_question& question);
 
 std::vector<diagnosis> examine(const doctor_question& question);
 

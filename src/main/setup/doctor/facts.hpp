@@ -93,7 +93,7 @@ struct facts {
     disk_facts disk{};
     std::optional<bool> clock_is_synchronised{};
     sqlite_release sqlite{};
-    sqlite_look store{};
+    store_state store{};
     open_file_facts open_files{};
     std::size_t connections_max = 0;
     master_key_facts master_key{};
@@ -102,7 +102,7 @@ struct facts {
     port_facts port{};
 
     bool is_running = false;  // a server uses the directory
-    std::optional<server_word> server{};
+    std::optional<server_report> server{};
     milliseconds window{};  // as configured; the maximum if automatic
     milliseconds interval{};
 };

@@ -1,7 +1,7 @@
 #include "log/checkpointer.hpp"
 
 #include "disk_reserve.hpp"
-#include "log/page_sums.hpp"
+#include "log/page_checksums.hpp"
 #include "statements.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "tables/migrations.hpp"
 #include "tools/storage_checks.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <utility>
@@ -22,7 +22,7 @@ check_report check_sqlite(const std::filesystem::path& data_dir, const auditor& 
     if (std::error_code closed; !std::filesystem::exists(file, closed)) {
         if (closed) {
             throw std::runtime_error("cannot read " + file.string() + ": " +
-                                     file_trouble(file, closed.value()));
+                                     describe_file_error(file, closed.value()));
         }
         throw std::runtime_error("there is no callsign.sqlite3 in " + data_dir.string());
     }

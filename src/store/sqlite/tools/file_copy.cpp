@@ -1,6 +1,6 @@
 #include "tools/file_copy.hpp"
 
-#include "log/page_sums.hpp"
+#include "log/page_checksums.hpp"
 
 #include <SQLiteCpp/Backup.h>
 #include <sqlite3.h>
@@ -38,8 +38,8 @@ class file_copy final : public store_copy {
     }
 
   private:
-    // Announces the final size: copied pages refer to pages that do not exist yet (page_sums.cpp,
-    // clear_gap).
+    // Announces the final size: copied pages refer to pages that do not exist yet
+    // (page_checksums.cpp, clear_gap).
     void say_size() {
         if (pages_.executeStep(0) != SQLITE_OK) return;  // the next step returns the error
         sqlite3_int64 bytes = sqlite3_int64{pages_.getTotalPageCount()} * page_bytes;

@@ -1,7 +1,7 @@
 // The file system that verifies checksums, called as by SQLite: for whole pages, and, since 3.45,
 // for parts of overflow pages that it reads past its cache.
 
-#include "store/sqlite/log/page_sums.hpp"
+#include "store/sqlite/log/page_checksums.hpp"
 
 #include "store/sqlite/connection.hpp"
 #include "support/temp_dir.hpp"
@@ -16,9 +16,9 @@ namespace {
 
 using callsign::testing::temp_dir;
 
-class page_sums : public ::testing::Test {
+class page_checksums : public ::testing::Test {
   protected:
-    page_sums() {
+    page_checksums() {
         make_room_for_sums(db_);
         mark_summed(db_);
         db_.execute("CREATE TABLE t (b BLOB)");
@@ -46,7 +46,7 @@ class page_sums : public ::testing::Test {
     connection db_{path_, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 1u << 20};
 };
 
-TEST_F(page_sums, parts_of_pages_equal_the_pages) {
+TEST_F(page_checksums, parts_of_pages_equal_the_pages) {
     ASSERT_GT(pages(), 9);
     for (std::int64_t n = 1; n < pages(); ++n) {
         const auto [code, whole] = read(n * page_bytes, page_bytes);
@@ -63,7 +63,7 @@ TEST_F(page_sums, parts_of_pages_equal_the_pages) {
     }
 }
 
-TEST_F(page_sums, parts_of_an_altered_page_are_rejected) {
+TEST_F(page_checksums, parts_of_an_altered_page_are_rejected) {
     const std::int64_t page = 5 * page_bytes;
     turn_bit(page + 2000);
     EXPECT_EQ(read(page, page_bytes).first, SQLITE_IOERR_DATA);
@@ -78,7 +78,7 @@ TEST_F(page_sums, parts_of_an_altered_page_are_rejected) {
     EXPECT_EQ(read(page, 4000).first, SQLITE_OK);
 }
 
-TEST_F(page_sums, corruption_in_a_partial_read_is_found_again) {
+TEST_F(page_checksums, corruption_in_a_partial_read_is_found_again) {
     const std::int64_t page = 6 * page_bytes;
     turn_bit(page + 4000);
     EXPECT_EQ(read(page + 8, 100).first, SQLITE_IOERR_DATA);
@@ -86,7 +86,7 @@ TEST_F(page_sums, corruption_in_a_partial_read_is_found_again) {
 }
 
 // SQLite itself, with a cache smaller than the value.
-TEST_F(page_sums, a_large_value_with_another_byte_is_an_error) {
+TEST_F(page_checksums, a_large_value_with_another_byte_is_an_error) {
     db_.execute("PRAGMA cache_size = 1");
     const std::string length = "SELECT length(hex(b)) FROM t";
     ASSERT_EQ(db_.integer_of(length.c_str()), 80'000);

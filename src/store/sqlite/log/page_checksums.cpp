@@ -1,4 +1,4 @@
-#include "log/page_sums.hpp"
+#include "log/page_checksums.hpp"
 
 #include "log/log_buffer.hpp"
 #include "log/log_pages.hpp"

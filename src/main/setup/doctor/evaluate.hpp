@@ -9,6 +9,6 @@ namespace callsign::setup {
 
 // Returns the results of all checks, in the order of output; a check with several findings has
 // several lines.
-std::vector<diagnosis> judge(const facts& f);
+std::vector<diagnosis> evaluate(const facts& f);
 
 }  // namespace callsign::setup

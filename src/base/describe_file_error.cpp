@@ -1,4 +1,4 @@
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 
 #include <array>
 #include <cerrno>
@@ -62,7 +62,7 @@ std::string user_name(unsigned user_id) {
     return error == 0 && found ? found->pw_name : std::to_string(user_id);
 }
 
-std::string file_trouble(const fs::path& file, int error, file_use use) {
+std::string describe_file_error(const fs::path& file, int error, file_use use) {
     switch (error) {
     case ENOENT: return missing(file, use);
     case EACCES:

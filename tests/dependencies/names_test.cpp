@@ -4,7 +4,7 @@
 // collects, per module, declarations directly inside an unnamed namespace and `static` ones outside
 // classes.
 
-#include "rooms.hpp"
+#include "modules.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace callsign::arrows {
+namespace callsign::dependencies {
 namespace {
 
 // Returns identifiers, numbers and single punctuation marks; `::` is one token. Omits comments and
@@ -169,7 +169,7 @@ std::vector<std::string> names_twice_in(const fs::path& folder) {
 
 TEST(names, no_two_sources_of_a_module_have_one_name_for_two_things) {
     std::size_t seen = 0;
-    for (const room& r : rooms_of_the_house()) {
+    for (const module_info& r : declared_modules()) {
         for (const std::string& each : names_twice_in(root / r.folder)) {
             ADD_FAILURE() << r.folder << ": " << each;
         }
@@ -237,4 +237,4 @@ TEST(names, what_a_source_has_for_itself_is_found) {
 }
 
 }  // namespace
-}  // namespace callsign::arrows
+}  // namespace callsign::dependencies

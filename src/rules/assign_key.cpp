@@ -9,10 +9,10 @@
 
 namespace callsign::rules {
 
-give_key::answer apply(write_tx& tx, const give_key& c, const moment& m) {
+assign_key::answer apply(write_tx& tx, const assign_key& c, const moment& m) {
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
-    if (owner->mode != account_mode::opaque) return give_key::not_opaque{};
+    if (owner->mode != account_mode::opaque) return assign_key::not_opaque{};
     if (const auto existing = tasks::find(tx, c.account, c.uuid)) {
         if (!existing->numbered) throw_damaged("tasks", existing->id.value, "it has no number");
         return receipted{*existing->numbered, true, existing->created_at};

@@ -28,7 +28,7 @@ def remotes(w, far):
     w.ask(f"PATCH {path}/remote", "wrong-secret", w.operator, {"encryptionSecret": "another"})
     w.ask(f"PATCH {path}/remote", "validation-failed", w.operator, {"url": "nowhere"})
     out_of_reach(w, near, path, there)
-    gone_back(w, near, path, there)
+    history_lost(w, near, path, there)
     w.ask(f"POST {path}/move", "validation-failed", w.operator, {})
     w.ask(f"POST {path}/move", 200, w.operator, {"here": True})
     shown = w.ask(f"GET {path}", 200, w.operator).json()
@@ -52,7 +52,7 @@ def moves_there(w, far, there, path, laptop):
     w.ask(f"POST {path}/move", 200, w.operator, {"remote": empty})
     until(w, "moved there", lambda: not remote_of(w, path)["moving"])
     w.ask(f"POST {path}/move", 200, w.operator, {"remote": empty})
-    w.ask(f"POST {path}/move", "account-elsewhere", w.operator, {"remote": there})
+    w.ask(f"POST {path}/move", "account-remote", w.operator, {"remote": there})
 
 
 def remote_of(w, path):
@@ -85,8 +85,8 @@ def refused_connections(w, far, there):
     w.ask("POST /v1/admin/accounts", "name-taken", w.operator, {**wanted, "name": "near", "remote": there})
     w.ask("POST /v1/admin/accounts", "client-id-taken", w.operator, {**wanted, "remote": there})
     w.ask("POST /v1/admin/accounts", "validation-failed", w.operator, {**wanted, "mode": "opaque", "remote": there})
-    w.ask("PATCH /v1/admin/accounts/anna/remote", "account-here", w.operator, {})
-    w.ask("POST /v1/admin/accounts/anna/move", "account-here", w.operator, {"here": True})
+    w.ask("PATCH /v1/admin/accounts/anna/remote", "account-local", w.operator, {})
+    w.ask("POST /v1/admin/accounts/anna/move", "account-local", w.operator, {"here": True})
     w.ask("GET /v1/admin/accounts/nobody", "account-not-found", w.operator)
 
 
@@ -98,10 +98,10 @@ def break_history(w, remote):
 
 def refused_of_one_elsewhere(w, near, path):
     row = {"prefix": "NEAR", "number": 9, "uuid": str(uuid.uuid4()), "title": "x", "createdAt": "2026-01-01T00:00:00Z"}
-    w.ask("POST /v1/devices", "account-elsewhere", near["admin"], {"name": "laptop"})
-    w.ask(f"POST {path}/devices", "account-elsewhere", w.operator, {"name": "laptop"})
-    w.ask(f"POST {path}/import", "account-elsewhere", w.operator, {"tasks": []})
-    w.ask(f"POST {path}/numbers", "account-elsewhere", w.operator, {"rows": [row]})
+    w.ask("POST /v1/devices", "account-remote", near["admin"], {"name": "laptop"})
+    w.ask(f"POST {path}/devices", "account-remote", w.operator, {"name": "laptop"})
+    w.ask(f"POST {path}/import", "account-remote", w.operator, {"tasks": []})
+    w.ask(f"POST {path}/numbers", "account-remote", w.operator, {"rows": [row]})
     w.ask(f"POST {path}/manage", "account-managed", w.operator, {"encryptionSecret": "x"})
     w.create(near["write"], "task-too-large", attributes={f"x{n}": "x" * (1 << 16) for n in range(65)})
 
@@ -131,12 +131,12 @@ def out_of_reach(w, near, path, there):
     until_settled(w, path)
 
 
-def gone_back(w, near, path, there):
+def history_lost(w, near, path, there):
     """This server knows the client ID, too, but has no history, as after a complete loss."""
     w.account("lost", "LOST", mode="opaque", clientId=there["clientId"])
     emptied = f"http://127.0.0.1:{w.server.port}/"
     w.ask(f"PATCH {path}/remote", 200, w.operator, {"url": emptied})
-    until(w, "halted", lambda: remote_of(w, path).get("halted") == "gone-back")
+    until(w, "halted", lambda: remote_of(w, path).get("halted") == "history-lost")
     w.create(near["write"], "remote-halted")
     for o in w.document.operations:
         if "{ref}" in o.path and o.scope == "write":
@@ -149,7 +149,7 @@ def gone_back(w, near, path, there):
         w.expect(f"POST /v1/tasks:{verb}: is not {code}", result["problem"]["code"] == code)
     w.ask("GET /v1/tasks/NEAR-1", 200, near["read"])
     w.ask(f"POST {path}/move", "remote-unavailable", w.operator, {"here": True})
-    w.ask(f"PATCH {path}/remote", "remote-gone-back", w.operator, {})
+    w.ask(f"PATCH {path}/remote", "remote-history-lost", w.operator, {})
     break_history(w, there)
     w.ask(f"PATCH {path}/remote", "history-unreadable", w.operator, {"acceptLoss": True, **secret_of(there)})
     w.ask(f"PATCH {path}/remote", 200, w.operator, {"acceptLoss": True, "url": there["url"]})

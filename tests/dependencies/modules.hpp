@@ -8,51 +8,51 @@
 #include <string>
 #include <vector>
 
-namespace callsign::arrows {
+namespace callsign::dependencies {
 
 namespace fs = std::filesystem;
 
-struct room {
+struct module_info {
     std::string name;
-    std::string folder;              // of the sources, relative to the root of the repository
-    std::vector<std::string> doors;  // public headers: a folder or a file below include/callsign
-    std::set<std::string> deps;      // modules and libraries
+    std::string folder;                // of the sources, relative to the root of the repository
+    std::vector<std::string> headers;  // public headers: a folder or a file below include/callsign
+    std::set<std::string> deps;        // modules and libraries
     // Folders inside the module, the lowest layer first; empty: not declared.
     std::vector<std::set<std::string>> layers{};
 };
 
 // Parses CMake's lines: name|folder|header,header|dependency,dependency|folder folder,folder
-inline std::vector<room> read_rooms(std::istream& in) {
+inline std::vector<module_info> read_modules(std::istream& in) {
     const auto list = [](const std::string& text, char separator = ',') {
         std::vector<std::string> all;
         std::istringstream parts(text);
         for (std::string part; std::getline(parts, part, separator);) all.push_back(part);
         return all;
     };
-    std::vector<room> rooms;
+    std::vector<module_info> modules;
     for (std::string line; std::getline(in, line);) {
         std::istringstream fields(line);
-        std::string name, folder, doors, deps, layers;
+        std::string name, folder, headers, deps, layers;
         std::getline(fields, name, '|');
         std::getline(fields, folder, '|');
-        std::getline(fields, doors, '|');
+        std::getline(fields, headers, '|');
         std::getline(fields, deps, '|');
         std::getline(fields, layers, '|');
         const auto named = list(deps);
-        rooms.push_back({name, folder, list(doors), {named.begin(), named.end()}});
+        modules.push_back({name, folder, list(headers), {named.begin(), named.end()}});
         for (const std::string& layer : list(layers)) {
             const auto folders = list(layer, ' ');
-            rooms.back().layers.emplace_back(folders.begin(), folders.end());
+            modules.back().layers.emplace_back(folders.begin(), folders.end());
         }
     }
-    return rooms;
+    return modules;
 }
 
 inline const fs::path root = CALLSIGN_SOURCE_DIR;
 
-inline std::vector<room> rooms_of_the_house() {
-    std::ifstream in(CALLSIGN_ROOMS);
-    return read_rooms(in);
+inline std::vector<module_info> declared_modules() {
+    std::ifstream in(CALLSIGN_MODULES);
+    return read_modules(in);
 }
 
 inline std::vector<fs::path> sources_in(const fs::path& at) {
@@ -66,4 +66,4 @@ inline std::vector<fs::path> sources_in(const fs::path& at) {
     return all;
 }
 
-}  // namespace callsign::arrows
+}  // namespace callsign::dependencies

@@ -6,7 +6,7 @@
 #include "statements.hpp"
 #include "tables/migrations.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <array>
@@ -57,7 +57,7 @@ std::string uri_of(const fs::path& file, bool is_held) {
 }
 
 // Reads the first 100 bytes of the file (sqlite.org/fileformat2.html). They lack what is in a WAL.
-void read_header(const fs::path& file, sqlite_look& found) {
+void read_header(const fs::path& file, store_state& found) {
     constexpr std::string_view magic("SQLite format 3\0", 16);
     constexpr std::size_t journal_at = 18;  // write version; 2: WAL
     constexpr std::size_t user_version_at = 60;
@@ -68,7 +68,7 @@ void read_header(const fs::path& file, sqlite_look& found) {
     if (fd >= 0) ::close(fd);
     found.exists = fd >= 0 || error != ENOENT;
     if (size < 0) {
-        if (found.exists) found.unreadable = file_trouble(file, error);
+        if (found.exists) found.unreadable = describe_file_error(file, error);
         return;
     }
     found.is_database = static_cast<std::size_t>(size) == header.size() &&
@@ -98,7 +98,7 @@ std::int64_t holder_of(const fs::path& lock) {
 
 using rows_looker = std::function<store_sight(read_tx&)>;
 
-void read_rows(connection& db, const rows_looker& look_at_rows, sqlite_look& found) {
+void read_rows(connection& db, const rows_looker& look_at_rows, store_state& found) {
     db.execute("BEGIN");  // one snapshot
     found.is_own = db.integer_of(sql::look_own_tables) == 5;
     if (!found.is_own) {
@@ -117,9 +117,9 @@ void read_rows(connection& db, const rows_looker& look_at_rows, sqlite_look& fou
 
 }  // namespace
 
-sqlite_look look_at_sqlite(const fs::path& data_dir, const rows_looker& look_at_rows) {
+store_state inspect_store(const fs::path& data_dir, const rows_looker& look_at_rows) {
     const fs::path file = data_dir / "callsign.sqlite3";
-    sqlite_look found;
+    store_state found;
     found.schema_known = static_cast<std::int64_t>(sqlite::migrations().size());
     read_header(file, found);
     found.holder = holder_of(data_dir / "callsign.lock");

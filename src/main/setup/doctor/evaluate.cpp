@@ -1,4 +1,4 @@
-#include "judge.hpp"
+#include "evaluate.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -34,8 +34,8 @@ class check {
     void warn(std::string found, std::string advice) {
         say(verdict::warning, std::move(found), std::move(advice));
     }
-    void fault(std::string found, std::string advice) {
-        say(verdict::fault, std::move(found), std::move(advice));
+    void error(std::string found, std::string advice) {
+        say(verdict::error, std::move(found), std::move(advice));
     }
     void skip(std::string found, std::string advice) {
         say(verdict::skipped, std::move(found), std::move(advice));
@@ -91,7 +91,7 @@ void judge_config(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "config");
     for (const config_fault& fault : f.config_faults) {
         if (is_of_master_key(fault) || is_of_tls(fault)) continue;
-        c.fault(fault.where + ": " + fault.text, "fix it, then run callsignd --check-config");
+        c.error(fault.where + ": " + fault.text, "fix it, then run callsignd --check-config");
     }
     if (c.has_said()) return;
     if (f.config_file) return c.ok(f.config_file->string());
@@ -120,20 +120,20 @@ std::string as_its_user(const file_facts& file) {
 void judge_data_dir(const facts& f, check& c) {
     const file_facts& dir = f.data_dir;
     const std::string path = dir.path.string();
-    if (!dir.trouble.empty()) return c.fault(path, dir.trouble);
+    if (!dir.trouble.empty()) return c.error(path, dir.trouble);
     if (!dir.exists) {
-        return c.fault(path + " does not exist",
+        return c.error(path + " does not exist",
                        "start callsignd, which creates it, or give another one with --data-dir");
     }
     if (!dir.is_directory)
-        return c.fault(path + " is not a directory", "give another one with --data-dir");
+        return c.error(path + " is not a directory", "give another one with --data-dir");
     if ((dir.mode & written_by_others) != 0) {
-        c.fault(path + " is writable by others (mode " + mode_text(dir.mode) + ")",
+        c.error(path + " is writable by others (mode " + mode_text(dir.mode) + ")",
                 "chmod 700 " + path);
     }
     if (dir.readable && dir.writable) return;
     if (dir.owner == f.user) {
-        return c.fault(path + " is not writable by its owner " + f.user_name, "chmod 700 " + path);
+        return c.error(path + " is not writable by its owner " + f.user_name, "chmod 700 " + path);
     }
     c.skip(path + " belongs to " + dir.owner_name + ", and " + f.user_name + " cannot write it",
            as_its_user(dir));
@@ -143,7 +143,7 @@ void judge_data_dir(const facts& f, check& c) {
 void judge_owner(const facts& f, const file_facts& file, check& c) {
     if (!file.exists || !f.data_dir.exists || file.owner == f.data_dir.owner) return;
     if (f.data_dir.owner == 0) return;
-    c.fault(file.path.string() + " belongs to " + file.owner_name + ", the directory to " +
+    c.error(file.path.string() + " belongs to " + file.owner_name + ", the directory to " +
                 f.data_dir.owner_name,
             "chown " + f.data_dir.owner_name + " " + file.path.string());
 }
@@ -155,21 +155,21 @@ void judge_permissions(const facts& f, std::vector<diagnosis>& all) {
         judge_owner(f, file, c);
         if (!file.exists || f.data_dir.owner != f.user) continue;
         if (!file.readable || !file.writable) {
-            c.fault(file.path.string() + " is not writable by the server",
+            c.error(file.path.string() + " is not writable by the server",
                     "chmod u+rw " + file.path.string());
         }
         if ((file.mode & written_by_others) != 0) {
-            c.fault(
+            c.error(
                 file.path.string() + " is writable by others (mode " + mode_text(file.mode) + ")",
                 "chmod 600 " + file.path.string());
         }
     }
     for (const file_facts& file : f.secret_files) {
-        if (!file.trouble.empty()) c.fault(file.path.string(), file.trouble);
+        if (!file.trouble.empty()) c.error(file.path.string(), file.trouble);
         if (!file.exists) continue;
         const unsigned open_to = file.mode & (file.is_for_group ? of_strangers : of_others);
         if (open_to != 0) {
-            c.fault(file.path.string() + " is a secret readable by others (mode " +
+            c.error(file.path.string() + " is a secret readable by others (mode " +
                         mode_text(file.mode) + ")",
                     "chmod 600 " + file.path.string());
         }
@@ -194,7 +194,7 @@ void judge_disk(const facts& f, std::vector<diagnosis>& all) {
                              ", store size " + bytes_text(store);
     const std::string room = "free space on the disk of " + d.at.string();
     if (d.free_bytes < free_bytes_min / 4) {
-        c.fault(free + ": writes fail or will fail soon", room);
+        c.error(free + ": writes fail or will fail soon", room);
     } else if (d.free_bytes < free_bytes_min) {
         c.warn(free + ": almost full", room);
     } else if (d.free_bytes < store) {
@@ -216,9 +216,9 @@ void judge_clock(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "clock");
     const std::string set = "timedatectl set-ntp true";
     if (f.now < written_before || f.now >= unlikely) {
-        c.fault("this machine's clock says " + to_rfc3339(f.now) + ", which is impossible", set);
+        c.error("this machine's clock says " + to_rfc3339(f.now) + ", which is impossible", set);
     } else if (f.store.last_moment > f.now + clock_noticed) {
-        c.fault("the clock says " + to_rfc3339(f.now) + ", but the store has timestamps up to " +
+        c.error("the clock says " + to_rfc3339(f.now) + ", but the store has timestamps up to " +
                     to_rfc3339(f.store.last_moment),
                 set +
                     "; if it is right, stop the server and run callsign repair-clock --data-dir " +
@@ -253,21 +253,21 @@ void judge_sqlite(const facts& f, std::vector<diagnosis>& all) {
 
 void judge_schema(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "schema");
-    const sqlite_look& s = f.store;
+    const store_state& s = f.store;
     const std::string file = (f.data_dir.path / "callsign.sqlite3").string();
     const std::string numbers =
         "schema " + std::to_string(s.schema) + ", supported: " + std::to_string(s.schema_known);
-    if (!s.unreadable.empty()) return c.fault(file + " cannot be read", s.unreadable);
+    if (!s.unreadable.empty()) return c.error(file + " cannot be read", s.unreadable);
     if (!s.exists) {
         return c.skip("there is no " + file,
                       "start callsignd, which creates it, or give another "
                       "directory with --data-dir");
     }
     const std::string others = "give another directory with --data-dir";
-    if (!s.is_database) return c.fault(file + " is not a SQLite database or is damaged", others);
-    if (!s.is_own) return c.fault(file + " is another program's database", others);
+    if (!s.is_database) return c.error(file + " is not a SQLite database or is damaged", others);
+    if (!s.is_own) return c.error(file + " is another program's database", others);
     if (s.schema > s.schema_known) {
-        return c.fault("store schema is newer (" + numbers + ")",
+        return c.error("store schema is newer (" + numbers + ")",
                        "install the newer version again, or restore a backup of this version");
     }
     if (s.schema < s.schema_known) {
@@ -302,17 +302,17 @@ void judge_master_key(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "master key");
     for (const config_fault& fault : f.config_faults) {
         if (!is_of_master_key(fault)) continue;
-        c.fault(fault.where + ": " + fault.text,
+        c.error(fault.where + ": " + fault.text,
                 "restore the file, readable by the server's user only; callsign "
                 "master-key new FILE creates a new key, which cannot decrypt existing data");
     }
     const master_key_facts& k = f.master_key;
     if (c.has_said()) return;
     if (k.opens_store && !*k.opens_store) {
-        return c.fault("master key does not match the store", "restore its key file from the copy");
+        return c.error("master key does not match the store", "restore its key file from the copy");
     }
     if (!k.is_given && k.store_needs_it) {
-        return c.fault("no master key, and devices of this store need it",
+        return c.error("no master key, and devices of this store need it",
                        "set secrets.master_key_file to its file");
     }
     if (!k.is_given) {
@@ -329,7 +329,7 @@ void judge_master_key(const facts& f, std::vector<diagnosis>& all) {
 void judge_certificate(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "tls");
     for (const config_fault& fault : f.config_faults) {
-        if (is_of_tls(fault)) c.fault(fault.where + ": " + fault.text, "fix it, then send SIGHUP");
+        if (is_of_tls(fault)) c.error(fault.where + ": " + fault.text, "fix it, then send SIGHUP");
     }
     const certificate_facts& t = f.certificate;
     if (c.has_said()) return;
@@ -337,12 +337,12 @@ void judge_certificate(const facts& f, std::vector<diagnosis>& all) {
     const std::string renew = "renew the certificate, then send SIGHUP (systemctl reload callsign)";
     const milliseconds left = *t.expires - f.now;
     if (left <= 0ms) {
-        c.fault("the certificate expired " + span_text(-left) + " ago", renew);
+        c.error("the certificate expired " + span_text(-left) + " ago", renew);
     } else if (left <= expiry_noticed) {
         c.warn("the certificate expires in " + span_text(left), renew);
     }
     if (!t.fits_host) {
-        c.fault(
+        c.error(
             "the certificate is not valid for " + t.public_host + " (server.public_url)",
             "get a certificate for that name, or set server.public_url to the certificate's name");
     }
@@ -352,13 +352,13 @@ void judge_certificate(const facts& f, std::vector<diagnosis>& all) {
 // ---- the running server ----
 
 std::string not_asked(const facts& f) {
-    return f.is_running ? f.server ? f.server->why_not : "the server was not asked"
+    return f.is_running ? f.server ? f.server->error : "the server was not asked"
                         : "no server runs";
 }
 
 void judge_slots(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "oldest slot");
-    const bool is_asked = f.server && f.server->why_not.empty();
+    const bool is_asked = f.server && f.server->error.empty();
     if (!is_asked && (!f.store.exists || !f.store.unread.empty() || !f.store.is_own)) {
         return c.skip("slots cannot be checked (" + not_asked(f) + ")",
                       "callsign slots list --state pending, when a server runs");
@@ -383,7 +383,7 @@ void judge_slots(const facts& f, std::vector<diagnosis>& all) {
 
 void judge_held(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "held series");
-    const bool is_asked = f.server && f.server->why_not.empty();
+    const bool is_asked = f.server && f.server->error.empty();
     const bool is_read = f.store.exists && f.store.is_own && f.store.unread.empty();
     if (!is_read && !is_asked) {
         return c.skip("series cannot be checked (" + not_asked(f) + ")",
@@ -429,7 +429,7 @@ void judge_backups(const facts& f, std::vector<diagnosis>& all) {
                       "set backup.directory and backup.every, or run callsign backup DIR daily");
     }
     const std::string dir = b.directory.string();
-    if (!b.trouble.empty()) return c.fault(dir + " cannot be read", b.trouble);
+    if (!b.trouble.empty()) return c.error(dir + " cannot be read", b.trouble);
     // A backup is made when it is due, and takes time.
     const milliseconds late = 2 * b.every;
     if (!b.newest) {
@@ -441,7 +441,7 @@ void judge_backups(const facts& f, std::vector<diagnosis>& all) {
     const std::string found =
         "newest backup in " + dir + " is " + span_text(std::max(age, 0ms)) + " old";
     if (age > late) {
-        return c.fault(found + ", and backup.every is " + span_text(b.every),
+        return c.error(found + ", and backup.every is " + span_text(b.every),
                        f.is_running ? "see the server log (backup failed)" : "start callsignd");
     }
     c.ok(found);
@@ -456,13 +456,13 @@ void judge_port(const facts& f, std::vector<diagnosis>& all) {
                "proxy");
     }
     if (!f.is_running && p.is_taken) {
-        c.fault("another program listens on " + p.listen,
+        c.error("another program listens on " + p.listen,
                 "stop it (ss -ltnp shows which), or choose another server.listen");
     } else if (!f.is_running && p.is_refused) {
         c.warn(p.listen + " cannot be used by " + f.user_name,
                "grant the service the capability (AmbientCapabilities=CAP_NET_BIND_SERVICE)");
     } else if (!f.is_running && !p.trouble.empty()) {
-        c.fault("cannot listen on " + p.listen + ": " + p.trouble, "choose another server.listen");
+        c.error("cannot listen on " + p.listen + ": " + p.trouble, "choose another server.listen");
     }
     if (!c.has_said()) c.ok(f.is_running ? "a server is running" : p.listen + ", free");
 }
@@ -470,21 +470,21 @@ void judge_port(const facts& f, std::vector<diagnosis>& all) {
 void judge_server(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "server");
     if (f.server && !f.server->not_ready.empty()) {
-        return c.fault("server rejects writes: " + f.server->not_ready,
+        return c.error("server rejects writes: " + f.server->not_ready,
                        "the server log names the location; callsign check lists all damage");
     }
-    if (f.server && !f.server->why_not.empty() && f.is_running) {
-        return c.fault("server does not respond: " + f.server->why_not,
+    if (f.server && !f.server->error.empty() && f.is_running) {
+        return c.error("server does not respond: " + f.server->error,
                        "see the server log; give its address with --url");
     }
-    if (f.server && f.server->why_not.empty()) return c.ok("server responds");
+    if (f.server && f.server->error.empty()) return c.ok("server responds");
     c.skip("no server runs on " + f.data_dir.path.string(),
            "checks of a running server were skipped");
 }
 
 }  // namespace
 
-std::vector<diagnosis> judge(const facts& f) {
+std::vector<diagnosis> evaluate(const facts& f) {
     std::vector<diagnosis> all;
     judge_config(f, all);
     judge_environment(f, all);

@@ -2,7 +2,7 @@
 // A whole server without sockets, on one io_context: store, engine, reaper and service, with a
 // virtual clock and seeded entropy. Nothing runs unless a test asks for it and lets time pass.
 //
-//     house h;
+//     test_server h;
 //     auto syn = h.make_account("syn", "SYN");
 //     auto response = h.call(post("/v1/tasks", R"({"description":"Ship"})", syn.token, "k1"));
 //
@@ -76,7 +76,7 @@ inline std::string_view header(const net::http_response& response, std::string_v
 
 // ---- server ----
 
-struct house_options {
+struct test_server_options {
     std::uint64_t seed = 1;
     engine_options engine{};
     reaper_options reaper{};
@@ -96,9 +96,9 @@ struct house_options {
     bool reaping = false;
 };
 
-class house {
+class test_server {
   public:
-    explicit house(house_options options = {})
+    explicit test_server(test_server_options options = {})
         : own_clock_(options.clock ? nullptr : std::make_unique<virtual_clock>()),
           own_entropy_(options.entropy ? nullptr : std::make_unique<seeded_entropy>(options.seed)),
           own_disk_(options.disk ? nullptr : make_memory_store()),
@@ -122,8 +122,8 @@ class house {
                   options.sweeps ? *options.sweeps : no_sweeps_),
           service_(engine_, reaper_, clock_, entropy_, options.service, std::move(options.hooks)) {
         if (outbox_) {
-            engine_.edit_elsewhere_by(*outbox_);
-            reaper_.ask_elsewhere(*outbox_);
+            engine_.set_remote_editor(*outbox_);
+            reaper_.use_outbox(*outbox_);
             const auto found = run(outbox_->start());
             CALLSIGN_ASSERT(found);
         }
@@ -132,10 +132,10 @@ class house {
 
     // A kill: the coroutine frames of work in progress are destroyed first, while the objects they
     // refer to exist.
-    ~house() { io_.shutdown(); }
+    ~test_server() { io_.shutdown(); }
 
-    house(const house&) = delete;
-    house& operator=(const house&) = delete;
+    test_server(const test_server&) = delete;
+    test_server& operator=(const test_server&) = delete;
 
     boost::asio::io_context& io() noexcept { return io_; }
     virtual_clock& clock() noexcept { return clock_; }
@@ -177,19 +177,19 @@ class house {
 
     // Runs `work` to its end, and lets time pass as needed, up to a limit that ends a hanging test.
     template <class T>
-    T run(boost::asio::awaitable<T> work, milliseconds patience = std::chrono::hours{1}) {
+    T run(boost::asio::awaitable<T> work, milliseconds timeout = std::chrono::hours{1}) {
         const auto done = std::make_shared<std::optional<T>>();
-        run(put_into(done, std::move(work)), patience);
+        run(put_into(done, std::move(work)), timeout);
         return std::move(**done);
     }
-    void run(boost::asio::awaitable<void> work, milliseconds patience = std::chrono::hours{1}) {
+    void run(boost::asio::awaitable<void> work, milliseconds timeout = std::chrono::hours{1}) {
         bool done = false;
         std::exception_ptr failed;
         testing::spawn(network(), std::move(work), [&](std::exception_ptr e) {
             done = true;
             failed = e;
         });
-        const milliseconds end = clock_.elapsed() + patience;
+        const milliseconds end = clock_.elapsed() + timeout;
         for (settle(); !done; settle()) {
             if (!clock_.advance_to_next(end - clock_.elapsed())) break;
         }

@@ -3,9 +3,9 @@
 
 #include "../listen_address.hpp"
 #include "doctor.hpp"
-#include "judge.hpp"
+#include "evaluate.hpp"
 
-#include <callsign/base/file_trouble.hpp>
+#include <callsign/base/describe_file_error.hpp>
 #include <callsign/domain/backup.hpp>
 #include <callsign/net/certificate.hpp>
 #include <callsign/rules/sight.hpp>
@@ -42,7 +42,7 @@ file_facts look_at(const fs::path& path) {
     file_facts file{.path = path};
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
-        if (errno != ENOENT && errno != ENOTDIR) file.trouble = file_trouble(path, errno);
+        if (errno != ENOENT && errno != ENOTDIR) file.trouble = describe_file_error(path, errno);
         return file;
     }
     file.exists = true;
@@ -67,7 +67,7 @@ disk_facts look_at_disk(const fs::path& data_dir) {
     disk_facts disk{.at = existing_part_of(data_dir)};
     struct statvfs found {};
     if (::statvfs(disk.at.c_str(), &found) != 0) {
-        disk.trouble = file_trouble(disk.at, errno);
+        disk.trouble = describe_file_error(disk.at, errno);
         return disk;
     }
     disk.free_bytes = std::uintmax_t{found.f_bavail} * found.f_frsize;
@@ -117,7 +117,7 @@ open_file_facts look_at_limits(std::int64_t server) {
     return own;
 }
 
-master_key_facts look_at_master_key(const config& c, const sqlite_look& store) {
+master_key_facts look_at_master_key(const config& c, const store_state& store) {
     master_key_facts found;
     found.is_given = c.secrets.master_key != nullptr;
     if (found.is_given) found.former = c.secrets.master_key->former();
@@ -158,8 +158,8 @@ backup_facts look_at_backups(const config& c) {
     if (const file_facts dir = look_at(found.directory); !dir.exists || !dir.readable) {
         // The error that making a backup there would have.
         found.trouble = dir.trouble.empty()
-                            ? file_trouble(found.directory / "backup", dir.exists ? EACCES : ENOENT,
-                                           file_use::making)
+                            ? describe_file_error(found.directory / "backup",
+                                                  dir.exists ? EACCES : ENOENT, file_use::making)
                             : dir.trouble;
         return found;
     }
@@ -220,7 +220,7 @@ void look_at_files(const config& c, facts& f) {
 
 }  // namespace
 
-facts gather(const doctor_question& q) {
+facts collect(const doctor_question& q) {
     facts f;
     f.now = q.now;
     f.user = ::geteuid();
@@ -237,7 +237,7 @@ facts gather(const doctor_question& q) {
     f.disk = look_at_disk(c.store.data_dir);
     f.clock_is_synchronised = is_clock_synchronised();
     f.sqlite = sqlite_in_use();
-    f.store = look_at_sqlite(c.store.data_dir, [&](read_tx& tx) {
+    f.store = inspect_store(c.store.data_dir, [&](read_tx& tx) {
         return rules::look_at(tx, q.now - incomplete_after);
     });
     f.is_running = f.store.holder != 0;
@@ -251,7 +251,7 @@ facts gather(const doctor_question& q) {
     if (q.ask) {
         const bool is_read = f.store.exists && f.store.unread.empty();
         f.server = q.ask(c.store.data_dir, !is_read);
-        f.is_running = f.is_running || f.server->why_not.empty();
+        f.is_running = f.is_running || f.server->error.empty();
     }
     f.port = look_at_port(c, f.is_running);
     return f;
@@ -259,9 +259,9 @@ facts gather(const doctor_question& q) {
 
 std::vector<diagnosis> examine(const doctor_question& question) {
     try {
-        return judge(gather(question));
+        return evaluate(collect(question));
     } catch (const std::exception& e) {
-        return {{"doctor", verdict::fault, std::string("the checks cannot be made: ") + e.what(),
+        return {{"doctor", verdict::error, std::string("the checks cannot be made: ") + e.what(),
                  "report it"}};
     }
 }

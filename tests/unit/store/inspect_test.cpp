@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-sqlite_look look_at_all(const fs::path& at, time_point made_before = time_point::max()) {
-    return look_at_sqlite(at, [&](read_tx& tx) { return rules::look_at(tx, made_before); });
+store_state look_at_all(const fs::path& at, time_point made_before = time_point::max()) {
+    return inspect_store(at, [&](read_tx& tx) { return rules::look_at(tx, made_before); });
 }
 
 struct look : ::testing::Test {
@@ -56,9 +56,9 @@ struct look : ::testing::Test {
         }
         return all;
     }
-    sqlite_look look_at(const fs::path& at) const {
+    store_state look_at(const fs::path& at) const {
         const auto before = traces(at);
-        sqlite_look found = look_at_all(at);
+        store_state found = look_at_all(at);
         EXPECT_EQ(traces(at), before) << "a file was changed";
         return found;
     }
@@ -70,7 +70,7 @@ struct look : ::testing::Test {
 };
 
 TEST_F(look, at_a_missing_store_creates_nothing) {
-    const sqlite_look found = look_at_all(dir);
+    const store_state found = look_at_all(dir);
     EXPECT_FALSE(found.exists);
     EXPECT_EQ(found.holder, 0);
     EXPECT_FALSE(fs::exists(dir));
@@ -81,7 +81,7 @@ TEST_F(look, at_a_missing_store_creates_nothing) {
 
 TEST_F(look, at_a_closed_store) {
     { const auto store = open_sqlite({.data_dir = dir}); }
-    const sqlite_look found = look_at(dir);
+    const store_state found = look_at(dir);
     EXPECT_TRUE(found.exists);
     EXPECT_TRUE(found.is_database);
     EXPECT_TRUE(found.is_wal);
@@ -98,7 +98,7 @@ TEST_F(look, at_a_closed_store) {
 
 TEST_F(look, at_a_store_that_a_process_has) {
     const auto store = open_sqlite({.data_dir = dir});
-    const sqlite_look found = look_at(dir);
+    const store_state found = look_at(dir);
     EXPECT_EQ(found.holder, ::getpid());
     EXPECT_EQ(found.unread, "");
     EXPECT_EQ(found.schema, found.schema_known);
@@ -113,7 +113,7 @@ TEST_F(look, reads_rows_that_only_the_wal_has) {
         fs::copy(dir, killed);
     }
     ASSERT_GT(fs::file_size(killed / "callsign.sqlite3-wal"), 0u);
-    const sqlite_look found = look_at(killed);
+    const store_state found = look_at(killed);
     EXPECT_EQ(found.unread, "");
     EXPECT_EQ(found.schema, found.schema_known);
     EXPECT_EQ(found.last_moment.time_since_epoch().count(), 42);
@@ -124,7 +124,7 @@ TEST_F(look, lists_the_first_incomplete_tasks_that_are_not_too_young) {
         const auto store = open_sqlite({.data_dir = dir});
         testing::make_incomplete(*store, 12, time_point{milliseconds{1000}});
     }
-    const sqlite_look found = look_at_all(dir, time_point{milliseconds{1001}});
+    const store_state found = look_at_all(dir, time_point{milliseconds{1001}});
     ASSERT_EQ(found.unread, "");
     EXPECT_EQ(found.incomplete_count, 24);
     ASSERT_EQ(found.incomplete.size(), 10u);
@@ -141,7 +141,7 @@ TEST_F(look, skips_an_unreadable_task) {
         testing::make_incomplete(*store, 12, time_point{milliseconds{1000}});
     }
     execute("UPDATE tasks SET attributes = x'FF' WHERE task_id = 1");
-    const sqlite_look found = look_at_all(dir);
+    const store_state found = look_at_all(dir);
     EXPECT_EQ(found.unread, "");
     EXPECT_EQ(found.incomplete_count, 23);
 }
@@ -178,7 +178,7 @@ TEST_F(look, reports_slots_series_and_time) {
     execute(
         "INSERT INTO devices (client_id, account_id, name, key, created_at) VALUES"
         " (randomblob(16), 7, 'laptop', x'0102', 1)");
-    const sqlite_look found = look_at(dir);
+    const store_state found = look_at(dir);
     ASSERT_EQ(found.unread, "");
     EXPECT_EQ(found.pending, 2);
     EXPECT_EQ(found.last_moment.time_since_epoch().count(), 1795000000000);
@@ -196,7 +196,7 @@ TEST_F(look, reports_slots_series_and_time) {
 TEST_F(look, reports_a_newer_and_an_older_schema_and_migrates_neither) {
     { const auto store = open_sqlite({.data_dir = dir}); }
     execute("PRAGMA user_version = 99");
-    sqlite_look found = look_at(dir);
+    store_state found = look_at(dir);
     EXPECT_EQ(found.schema, 99);
     EXPECT_THAT(found.unread, HasSubstr("schema 99"));
     execute("PRAGMA user_version = 0");
@@ -211,7 +211,7 @@ TEST_F(look, reports_the_database_of_another_program) {
         SQLite::Database db(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
         db.exec("CREATE TABLE recipes (name TEXT)");
     }
-    const sqlite_look found = look_at(dir);
+    const store_state found = look_at(dir);
     EXPECT_TRUE(found.is_database);
     EXPECT_FALSE(found.is_own);
 }

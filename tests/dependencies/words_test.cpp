@@ -2,7 +2,7 @@
 // users and engineers read: documentation, configuration, the page, and comments of sources.
 // Method: each retired expression is searched for in these texts.
 
-#include "rooms.hpp"
+#include "modules.hpp"
 
 #include <gtest/gtest.h>
 #include <regex>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace callsign::arrows {
+namespace callsign::dependencies {
 namespace {
 
 struct retired {
@@ -108,4 +108,4 @@ TEST(words, retired_ones_do_not_return) {
 }
 
 }  // namespace
-}  // namespace callsign::arrows
+}  // namespace callsign::dependencies

@@ -12,8 +12,8 @@ enum class file_use { reading, making };
 // Returns text such as "Permission denied: /data belongs to callsign: run it as that user (sudo -u
 // callsign ...)". `error` is the errno of the failed operation; the advice depends on the present
 // state of the file system.
-std::string file_trouble(const std::filesystem::path& file, int error,
-                         file_use use = file_use::reading);
+std::string describe_file_error(const std::filesystem::path& file, int error,
+                                file_use use = file_use::reading);
 
 // Returns the user's name, or its number if it has no name.
 std::string user_name(unsigned user_id);

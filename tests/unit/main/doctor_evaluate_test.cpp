@@ -1,7 +1,7 @@
 // Goal: each problem gets a finding with the right verdict and advice. Method: the facts of a
 // healthy server, with one of them changed.
 
-#include "main/setup/doctor/judge.hpp"
+#include "main/setup/doctor/evaluate.hpp"
 
 #include <functional>
 #include <gmock/gmock.h>
@@ -54,21 +54,21 @@ facts healthy() {
     f.port.listen = "127.0.0.1:8080";
     f.window = 10min;
     f.interval = 30s;
-    f.server = server_word{.why_not = "no server runs on /data"};
+    f.server = server_report{.error = "no server runs on /data"};
     return f;
 }
 
 facts running() {
     facts f = healthy();
     f.is_running = true;
-    f.server = server_word{.window = 10min, .interval = 30s, .last_sweep = now - 10s};
+    f.server = server_report{.window = 10min, .interval = 30s, .last_sweep = now - 10s};
     return f;
 }
 
-// "fault schema: found: advice" of each finding that is not ok, except that no server runs.
+// "error schema: found: advice" of each finding that is not ok, except that no server runs.
 std::string bad_lines(const facts& f) {
     std::string text;
-    for (const diagnosis& d : judge(f)) {
+    for (const diagnosis& d : evaluate(f)) {
         if (d.verdict == verdict::ok) {
             EXPECT_EQ(d.advice, "") << d.check;
             continue;
@@ -76,7 +76,7 @@ std::string bad_lines(const facts& f) {
         EXPECT_NE(d.advice, "") << d.check << ": every finding has advice";
         const bool absent = d.check == "server" && d.verdict == verdict::skipped;
         if (absent) continue;
-        const char* const words[] = {"ok", "warning", "fault", "skipped"};
+        const char* const words[] = {"ok", "warning", "error", "skipped"};
         text += std::string(words[static_cast<int>(d.verdict)]) + " " + d.check + ": " + d.found +
                 ": " + d.advice + "\n";
     }
@@ -89,20 +89,20 @@ std::string after(const facts& base, const std::function<void(facts&)>& change) 
     return bad_lines(f);
 }
 
-TEST(judge, finds_nothing_where_all_is_well) {
+TEST(evaluate, finds_nothing_where_all_is_well) {
     EXPECT_EQ(bad_lines(healthy()), "");
     EXPECT_EQ(bad_lines(running()), "");
-    EXPECT_GE(judge(healthy()).size(), 15u) << "every check has a result";
+    EXPECT_GE(evaluate(healthy()).size(), 15u) << "every check has a result";
 }
 
-TEST(judge, config) {
+TEST(evaluate, config) {
     EXPECT_THAT(after(healthy(),
                       [](facts& f) {
                           f.config_faults = {{"c.toml:3", "unknown key: reaper.windwo"},
                                              {"--listen", "server.listen: must be ..."}};
                       }),
-                ::testing::AllOf(HasSubstr("fault config: c.toml:3: unknown key: reaper.windwo"),
-                                 HasSubstr("fault config: --listen: server.listen")));
+                ::testing::AllOf(HasSubstr("error config: c.toml:3: unknown key: reaper.windwo"),
+                                 HasSubstr("error config: --listen: server.listen")));
     EXPECT_THAT(after(healthy(),
                       [](facts& f) {
                           f.config_file.reset();
@@ -111,7 +111,7 @@ TEST(judge, config) {
                 HasSubstr("skipped config: no configuration file given"));
 }
 
-TEST(judge, environment) {
+TEST(evaluate, environment) {
     EXPECT_THAT(after(healthy(),
                       [](facts& f) {
                           f.unknown_names = {{"CALLSIGN_REAPER_WINDWO", "CALLSIGN_REAPER_WINDOW"},
@@ -123,20 +123,20 @@ TEST(judge, environment) {
                                  HasSubstr("unset CALLSIGN_X\n")));
 }
 
-TEST(judge, permissions) {
+TEST(evaluate, permissions) {
     const auto of_dir = [](const std::function<void(file_facts&)>& change) {
         return after(healthy(), [&](facts& f) { change(f.data_dir); });
     };
     EXPECT_THAT(of_dir([](file_facts& d) { d.mode = 0777; }),
-                HasSubstr("fault permissions: /data is writable by others (mode 777): chmod 700"));
+                HasSubstr("error permissions: /data is writable by others (mode 777): chmod 700"));
     EXPECT_THAT(of_dir([](file_facts& d) { d.exists = false; }),
-                HasSubstr("fault permissions: /data does not exist"));
+                HasSubstr("error permissions: /data does not exist"));
     EXPECT_THAT(of_dir([](file_facts& d) { d.is_directory = false; }),
-                HasSubstr("fault permissions: /data is not a directory"));
+                HasSubstr("error permissions: /data is not a directory"));
     EXPECT_THAT(of_dir([](file_facts& d) { d.trouble = "Permission denied: ..."; }),
-                HasSubstr("fault permissions: /data: Permission denied"));
+                HasSubstr("error permissions: /data: Permission denied"));
     EXPECT_THAT(of_dir([](file_facts& d) { d.writable = false; }),
-                HasSubstr("fault permissions: /data is not writable by its owner callsign"));
+                HasSubstr("error permissions: /data is not writable by its owner callsign"));
     EXPECT_THAT(after(healthy(),
                       [](facts& f) {
                           f.user = 1000;
@@ -150,19 +150,19 @@ TEST(judge, permissions) {
                   f.data_files[0].owner = 0;
                   f.data_files[0].owner_name = "root";
               }),
-        HasSubstr("fault permissions: /data/callsign.sqlite3 belongs to root, the directory "
+        HasSubstr("error permissions: /data/callsign.sqlite3 belongs to root, the directory "
                   "to callsign: chown callsign /data/callsign.sqlite3"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.data_files[0].writable = false; }),
-                HasSubstr("fault permissions: /data/callsign.sqlite3 is not writable"));
+                HasSubstr("error permissions: /data/callsign.sqlite3 is not writable"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.data_files[0].mode = 0666; }),
                 HasSubstr("chmod 600 /data/callsign.sqlite3"));
 }
 
-TEST(judge, secrets_are_readable_by_their_user_only) {
+TEST(evaluate, secrets_are_readable_by_their_user_only) {
     for (const unsigned mode : {0604u, 0640u, 0602u}) {
         EXPECT_THAT(
             after(healthy(), [&](facts& f) { f.secret_files[0].mode = mode; }),
-            HasSubstr("fault permissions: /data/admin.token is a secret readable by others"))
+            HasSubstr("error permissions: /data/admin.token is a secret readable by others"))
             << mode;
     }
     const auto key = [](unsigned mode) {
@@ -172,14 +172,14 @@ TEST(judge, secrets_are_readable_by_their_user_only) {
         });
     };
     EXPECT_EQ(key(0640), "") << "the mode of Debian's ssl-cert";
-    EXPECT_THAT(key(0644), HasSubstr("fault permissions: /etc/tls.key is a secret"));
+    EXPECT_THAT(key(0644), HasSubstr("error permissions: /etc/tls.key is a secret"));
 }
 
-TEST(judge, disk) {
+TEST(evaluate, disk) {
     const auto free = [](std::uintmax_t bytes) {
         return after(healthy(), [&](facts& f) { f.disk.free_bytes = bytes; });
     };
-    EXPECT_THAT(free(1 << 20), HasSubstr("fault disk: 1 MiB free of 100 GiB"));
+    EXPECT_THAT(free(1 << 20), HasSubstr("error disk: 1 MiB free of 100 GiB"));
     EXPECT_THAT(free(32 << 20), HasSubstr("warning disk: 32 MiB free"));
     EXPECT_THAT(free(512 << 20), HasSubstr("not enough free space for a backup"));
     EXPECT_EQ(free(2ull << 30), "");
@@ -191,11 +191,11 @@ TEST(judge, disk) {
                 HasSubstr("skipped disk"));
 }
 
-TEST(judge, clock) {
+TEST(evaluate, clock) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.now = time_point{}; }),
-                HasSubstr("fault clock: this machine's clock says 1970-01-01"));
+                HasSubstr("error clock: this machine's clock says 1970-01-01"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.last_moment = now + 2h; }),
-                ::testing::AllOf(HasSubstr("fault clock: the clock says 2026-11"),
+                ::testing::AllOf(HasSubstr("error clock: the clock says 2026-11"),
                                  HasSubstr("callsign repair-clock --data-dir /data")));
     EXPECT_EQ(after(healthy(), [](facts& f) { f.store.last_moment = now + 59s; }), "");
     EXPECT_THAT(after(healthy(), [](facts& f) { f.clock_is_synchronised = false; }),
@@ -203,42 +203,42 @@ TEST(judge, clock) {
     EXPECT_EQ(after(healthy(), [](facts& f) { f.clock_is_synchronised.reset(); }), "");
 }
 
-TEST(judge, sqlite_and_schema) {
+TEST(evaluate, sqlite_and_schema) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_wal = false; }),
                 HasSubstr("warning sqlite: callsign.sqlite3 is not in WAL mode"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.schema = 16; }),
-                HasSubstr("fault schema: store schema is newer (schema 16, "
+                HasSubstr("error schema: store schema is newer (schema 16, "
                           "supported: 15)"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.schema = 9; }),
                 HasSubstr("warning schema: store schema is older (schema 9"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_database = false; }),
-                HasSubstr("fault schema: /data/callsign.sqlite3 is not a SQLite database"));
+                HasSubstr("error schema: /data/callsign.sqlite3 is not a SQLite database"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.is_own = false; }),
-                HasSubstr("fault schema: /data/callsign.sqlite3 is another program's"));
+                HasSubstr("error schema: /data/callsign.sqlite3 is another program's"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unreadable = "Permission denied"; }),
-                HasSubstr("fault schema: /data/callsign.sqlite3 cannot be read: Permission"));
+                HasSubstr("error schema: /data/callsign.sqlite3 cannot be read: Permission"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store.unread = "damaged"; }),
                 HasSubstr("skipped schema: rows cannot be read (damaged): callsign check"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.store = {}; }),
                 HasSubstr("skipped schema: there is no /data/callsign.sqlite3"));
-    const auto all = judge(healthy());
+    const auto all = evaluate(healthy());
     const auto sqlite = std::find_if(all.begin(), all.end(),
                                      [](const diagnosis& d) { return d.check == "sqlite"; });
     EXPECT_THAT(sqlite->found, HasSubstr("3.40.1 can lose pages"));
 }
 
-TEST(judge, open_files) {
+TEST(evaluate, open_files) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.open_files.hard = 1024; }),
                 HasSubstr("warning open files: limit 1024, http.connections_max is 2048"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.open_files.trouble = "run it as its user"; }),
                 HasSubstr("skipped open files"));
 }
 
-TEST(judge, master_key) {
+TEST(evaluate, master_key) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key.opens_store = false; }),
-                HasSubstr("fault master key: master key does not match"));
+                HasSubstr("error master key: master key does not match"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {.store_needs_it = true}; }),
-                HasSubstr("fault master key: no master key, and devices"));
+                HasSubstr("error master key: no master key, and devices"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key.former = 2; }),
                 HasSubstr("warning master key: former keys still in the file: 2"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.master_key = {}; }),
@@ -248,19 +248,19 @@ TEST(judge, master_key) {
             {"c.toml:2", "secrets.master_key_file: The master key's file cannot be read."}};
         f.master_key = {};
     });
-    EXPECT_THAT(faulty, HasSubstr("fault master key: c.toml:2: secrets.master_key_file"));
-    EXPECT_THAT(faulty, ::testing::Not(HasSubstr("fault config")))
+    EXPECT_THAT(faulty, HasSubstr("error master key: c.toml:2: secrets.master_key_file"));
+    EXPECT_THAT(faulty, ::testing::Not(HasSubstr("error config")))
         << "no second finding for the same problem";
 }
 
-TEST(judge, tls) {
+TEST(evaluate, tls) {
     const auto expires = [](milliseconds in) {
         return after(healthy(),
                      [&](facts& f) { f.certificate = {.is_given = true, .expires = now + in}; });
     };
     EXPECT_EQ(expires(30 * 24h), "");
     EXPECT_THAT(expires(5 * 24h), HasSubstr("warning tls: the certificate expires in 5 days"));
-    EXPECT_THAT(expires(-3 * 24h), HasSubstr("fault tls: the certificate expired 3 days ago"));
+    EXPECT_THAT(expires(-3 * 24h), HasSubstr("error tls: the certificate expired 3 days ago"));
     EXPECT_THAT(after(healthy(),
                       [](facts& f) {
                           f.certificate = {.is_given = true,
@@ -268,17 +268,17 @@ TEST(judge, tls) {
                                            .public_host = "tasks.example.org",
                                            .fits_host = false};
                       }),
-                HasSubstr("fault tls: the certificate is not valid for tasks.example.org"));
+                HasSubstr("error tls: the certificate is not valid for tasks.example.org"));
     EXPECT_THAT(after(healthy(),
                       [](facts& f) {
                           f.config_faults = {{"c.toml:2",
                                               "tls.key: /k is not the key of the "
                                               "certificate"}};
                       }),
-                HasSubstr("fault tls: c.toml:2: tls.key: /k is not the key"));
+                HasSubstr("error tls: c.toml:2: tls.key: /k is not the key"));
 }
 
-TEST(judge, port) {
+TEST(evaluate, port) {
     const auto of_port = [](const facts& base, const std::function<void(port_facts&)>& change) {
         return after(base, [&](facts& f) { change(f.port); });
     };
@@ -287,7 +287,7 @@ TEST(judge, port) {
         p.trouble = "Address already in use";
     };
     EXPECT_THAT(of_port(healthy(), taken),
-                HasSubstr("fault port: another program listens on 127.0.0.1:8080"));
+                HasSubstr("error port: another program listens on 127.0.0.1:8080"));
     EXPECT_EQ(of_port(running(), taken), "") << "the server itself has the port";
     EXPECT_THAT(of_port(healthy(),
                         [](port_facts& p) {
@@ -296,7 +296,7 @@ TEST(judge, port) {
                         }),
                 HasSubstr("warning port: 127.0.0.1:8080 cannot be used by callsign"));
     EXPECT_THAT(of_port(healthy(), [](port_facts& p) { p.trouble = "Cannot assign"; }),
-                HasSubstr("fault port: cannot listen on 127.0.0.1:8080: Cannot assign"));
+                HasSubstr("error port: cannot listen on 127.0.0.1:8080: Cannot assign"));
     const auto in_clear = [](port_facts& p) { p.is_loopback = false; };
     EXPECT_THAT(of_port(running(), in_clear),
                 HasSubstr("warning port: 127.0.0.1:8080 accepts unencrypted"));
@@ -314,17 +314,17 @@ TEST(judge, port) {
               "");
 }
 
-TEST(judge, a_server_that_does_not_respond) {
-    EXPECT_THAT(after(running(), [](facts& f) { f.server->why_not = "no answer within 10s"; }),
-                HasSubstr("fault server: server does not respond: no answer within 10s"));
+TEST(evaluate, a_server_that_does_not_respond) {
+    EXPECT_THAT(after(running(), [](facts& f) { f.server->error = "no answer within 10s"; }),
+                HasSubstr("error server: server does not respond: no answer within 10s"));
 }
 
-TEST(judge, a_server_that_rejects_writes) {
+TEST(evaluate, a_server_that_rejects_writes) {
     EXPECT_THAT(after(running(), [](facts& f) { f.server->not_ready = "Store is damaged"; }),
-                HasSubstr("fault server: server rejects writes: Store is damaged"));
+                HasSubstr("error server: server rejects writes: Store is damaged"));
 }
 
-TEST(judge, the_oldest_slot) {
+TEST(evaluate, the_oldest_slot) {
     EXPECT_EQ(after(running(), [](facts& f) { f.server->oldest_pending = now - 11min; }), "")
         << "sweeps run periodically";
     EXPECT_THAT(after(running(), [](facts& f) { f.server->oldest_pending = now - 12min; }),
@@ -338,7 +338,7 @@ TEST(judge, the_oldest_slot) {
                 HasSubstr("skipped oldest slot: slots cannot be checked (no server runs)"));
 }
 
-TEST(judge, held_series) {
+TEST(evaluate, held_series) {
     const auto held = [](facts& f) {
         f.store.held = {{"ada", "SYN"}};
         f.store.held_count = 1;
@@ -361,7 +361,7 @@ TEST(judge, held_series) {
                 HasSubstr("series INC of account ben is held"));
 }
 
-TEST(judge, incomplete_tasks) {
+TEST(evaluate, incomplete_tasks) {
     const auto incomplete = [](facts& f) {
         f.store.incomplete = {
             {"ada", "SYN-7", *parse_uuid("11111111-2222-4333-8444-555555555555")}};
@@ -381,9 +381,9 @@ TEST(judge, incomplete_tasks) {
                 HasSubstr("skipped incomplete tasks: tasks cannot be checked"));
 }
 
-TEST(judge, backups) {
+TEST(evaluate, backups) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest = now - 49h; }),
-                HasSubstr("fault backups: newest backup in /backups is 2 days old, and "
+                HasSubstr("error backups: newest backup in /backups is 2 days old, and "
                           "backup.every is 24 hours"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.newest.reset(); }),
                 HasSubstr("warning backups: no backup in /backups: start callsignd"));
@@ -397,7 +397,7 @@ TEST(judge, backups) {
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups = {}; }),
                 HasSubstr("warning backups: scheduled backups disabled"));
     EXPECT_THAT(after(healthy(), [](facts& f) { f.backups.trouble = "No such directory"; }),
-                HasSubstr("fault backups: /backups cannot be read"));
+                HasSubstr("error backups: /backups cannot be read"));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // folder, its public headers and the modules it may include; every #include of every source is
 // compared with these declarations.
 
-#include "rooms.hpp"
+#include "modules.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
-namespace callsign::arrows {
+namespace callsign::dependencies {
 namespace {
 
-const room* owner_of(const std::vector<room>& rooms, const std::string& header) {
-    for (const room& r : rooms) {
-        for (const std::string& door : r.doors) {
-            if (header == door || header.starts_with(door + "/")) return &r;
+const module_info* owner_of(const std::vector<module_info>& modules, const std::string& header) {
+    for (const module_info& r : modules) {
+        for (const std::string& each : r.headers) {
+            if (header == each || header.starts_with(each + "/")) return &r;
         }
     }
     return nullptr;
@@ -56,9 +56,10 @@ const std::vector<std::pair<std::string, std::set<std::string>>>& libraries() {
 }
 
 // Returns an empty string for an allowed include, otherwise the error.
-std::string fault_of(const std::vector<room>& rooms, const room& from, const std::string& include) {
+std::string fault_of(const std::vector<module_info>& modules, const module_info& from,
+                     const std::string& include) {
     if (include.starts_with("callsign/") && !is_generated(include)) {
-        const room* const to = owner_of(rooms, include.substr(9));
+        const module_info* const to = owner_of(modules, include.substr(9));
         if (to == nullptr) return "no module has this public header";
         const bool is_known = to->name == from.name || from.deps.contains("callsign_" + to->name);
         return is_known ? "" : from.name + " may not include " + to->name;
@@ -85,21 +86,21 @@ std::vector<std::pair<bool, std::string>> includes_of(const fs::path& source) {
     return all;
 }
 
-TEST(arrows, every_include_is_a_declared_dependency) {
-    const auto rooms = rooms_of_the_house();
-    ASSERT_GT(rooms.size(), 12u);
+TEST(dependencies, every_include_is_a_declared_dependency) {
+    const auto modules = declared_modules();
+    ASSERT_GT(modules.size(), 12u);
     std::size_t seen = 0;
-    for (const room& r : rooms) {
+    for (const module_info& r : modules) {
         std::vector<fs::path> sources = sources_in(root / r.folder);
-        for (const std::string& door : r.doors) {
-            for (const fs::path& header : sources_in(root / "include/callsign" / door)) {
+        for (const std::string& each : r.headers) {
+            for (const fs::path& header : sources_in(root / "include/callsign" / each)) {
                 sources.push_back(header);
             }
         }
         for (const fs::path& source : sources) {
             for (const auto& [is_own, include] : includes_of(source)) {
                 ++seen;
-                const std::string fault = fault_of(rooms, r, include);
+                const std::string fault = fault_of(modules, r, include);
                 EXPECT_EQ(fault, "") << source << " includes " << include;
                 if (!is_own || is_generated(include)) continue;
                 const bool is_inside = fs::exists(source.parent_path() / include) ||
@@ -113,7 +114,7 @@ TEST(arrows, every_include_is_a_declared_dependency) {
 }
 
 // Returns the index of the layer of a folder; nullopt: it is in none.
-std::optional<std::size_t> layer_of(const room& r, const std::string& folder) {
+std::optional<std::size_t> layer_of(const module_info& r, const std::string& folder) {
     for (std::size_t n = 0; n < r.layers.size(); ++n) {
         if (r.layers[n].contains(folder)) return n;
     }
@@ -121,7 +122,7 @@ std::optional<std::size_t> layer_of(const room& r, const std::string& folder) {
 }
 
 // Returns an empty string if a folder of the module may include the other, otherwise the error.
-std::string fault_inside(const room& r, const std::string& from, const std::string& to) {
+std::string fault_inside(const module_info& r, const std::string& from, const std::string& to) {
     if (from == to) return {};
     const auto low = layer_of(r, to);
     const auto high = layer_of(r, from);
@@ -129,9 +130,9 @@ std::string fault_inside(const room& r, const std::string& from, const std::stri
     return *low < *high ? "" : from + " may not include " + to;
 }
 
-TEST(arrows, a_folder_includes_only_lower_layers_of_its_module) {
+TEST(dependencies, a_folder_includes_only_lower_layers_of_its_module) {
     std::size_t seen = 0;
-    for (const room& r : rooms_of_the_house()) {
+    for (const module_info& r : declared_modules()) {
         if (r.layers.empty()) continue;
         const fs::path folder = root / r.folder;
         for (const fs::path& source : sources_in(folder)) {
@@ -151,30 +152,30 @@ TEST(arrows, a_folder_includes_only_lower_layers_of_its_module) {
     EXPECT_GT(seen, 50u);
 }
 
-TEST(arrows, every_public_header_belongs_to_a_module) {
-    const auto rooms = rooms_of_the_house();
-    const fs::path doors = root / "include/callsign";
-    for (const fs::path& header : sources_in(doors)) {
-        EXPECT_NE(owner_of(rooms, fs::relative(header, doors).string()), nullptr) << header;
+TEST(dependencies, every_public_header_belongs_to_a_module) {
+    const auto modules = declared_modules();
+    const fs::path headers = root / "include/callsign";
+    for (const fs::path& header : sources_in(headers)) {
+        EXPECT_NE(owner_of(modules, fs::relative(header, headers).string()), nullptr) << header;
     }
 }
 
-TEST(arrows, an_undeclared_include_is_found) {
+TEST(dependencies, an_undeclared_include_is_found) {
     std::istringstream lines(
         "base|src/base|base|OpenSSL::Crypto\n"
         "store_sqlite|src/store/sqlite|store/sqlite.hpp|callsign_base,SQLiteCpp\n"
         "api|src/api|api|callsign_base,callsign_net|shared,rest sync,front\n");
-    const auto rooms = read_rooms(lines);
-    ASSERT_EQ(rooms.size(), 3u);
-    const room& api = rooms[2];
-    EXPECT_EQ(fault_of(rooms, api, "callsign/base/uuid.hpp"), "");
-    EXPECT_EQ(fault_of(rooms, api, "callsign/api/service.hpp"), "");
-    EXPECT_EQ(fault_of(rooms, api, "vector"), "");
-    EXPECT_NE(fault_of(rooms, api, "callsign/store/sqlite.hpp"), "");
-    EXPECT_NE(fault_of(rooms, rooms[0], "callsign/api/service.hpp"), "");
-    EXPECT_NE(fault_of(rooms, api, "callsign/nowhere/x.hpp"), "");
-    EXPECT_NE(fault_of(rooms, api, "sqlite3.h"), "");
-    EXPECT_EQ(fault_of(rooms, rooms[1], "SQLiteCpp/Database.h"), "");
+    const auto modules = read_modules(lines);
+    ASSERT_EQ(modules.size(), 3u);
+    const module_info& api = modules[2];
+    EXPECT_EQ(fault_of(modules, api, "callsign/base/uuid.hpp"), "");
+    EXPECT_EQ(fault_of(modules, api, "callsign/api/service.hpp"), "");
+    EXPECT_EQ(fault_of(modules, api, "vector"), "");
+    EXPECT_NE(fault_of(modules, api, "callsign/store/sqlite.hpp"), "");
+    EXPECT_NE(fault_of(modules, modules[0], "callsign/api/service.hpp"), "");
+    EXPECT_NE(fault_of(modules, api, "callsign/nowhere/x.hpp"), "");
+    EXPECT_NE(fault_of(modules, api, "sqlite3.h"), "");
+    EXPECT_EQ(fault_of(modules, modules[1], "SQLiteCpp/Database.h"), "");
     EXPECT_EQ(fault_inside(api, "front", "shared"), "");
     EXPECT_EQ(fault_inside(api, "rest", "rest"), "");
     EXPECT_NE(fault_inside(api, "rest", "sync"), "");
@@ -312,7 +313,7 @@ TEST(coroutines, nothing_is_awaited_where_it_may_be_passed_over) {
     std::size_t seen = 0;
     for (const char* const folder : {"include", "src", "reaper", "tests", "bench"}) {
         for (const fs::path& source : sources_in(root / folder)) {
-            if (source.filename() == "arrows_test.cpp") continue;
+            if (source.filename() == "dependencies_test.cpp") continue;
             std::ifstream in(source);
             const std::string code = code_of(in);
             if (code.find("co_await ") != std::string::npos) ++seen;
@@ -364,4 +365,4 @@ TEST(documents, each_thing_between_two_servers_is_a_test) {
 }
 
 }  // namespace
-}  // namespace callsign::arrows
+}  // namespace callsign::dependencies
