@@ -49,8 +49,12 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
         r.after = key.substr(range.prefix.size());
         r.after_parts = range.index->columns.size() - range.prefix_parts;
     };
+    // Nothing is behind a key that is the prefix itself.
+    const bool is_one_key = range.prefix_parts == range.index->columns.size();
     // Returns false when the visitor or the limit ends the scan.
-    const auto show = [&](const row_ptr& row) { return visit(row) && --rest.limit > 0; };
+    const auto show = [&](const row_ptr& row) {
+        return visit(row) && --rest.limit > 0 && !is_one_key;
+    };
     const auto show_own = [&](const std::pair<row_key, row_ptr>& own) {
         go_behind(rest, own.first);
         return show(own.second);
@@ -66,7 +70,7 @@ void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
         page.limit = std::min(rest.limit, page_rows);
         page_rows = std::min<std::int64_t>(2 * page_rows, page_rows_max);
         const row_page some = base.scan(page);
-        is_last = some.is_last;
+        is_last = some.is_last || is_one_key;
         for (const row_ptr& row : some.rows) {
             if (!range.index->has(row.get())) throw_misplaced(*range.index->table, row.get());
             if (changed) {

@@ -94,6 +94,26 @@ TEST_P(store_contract, what_is_erased_and_put_in_one_transaction_leaves_its_old_
     EXPECT_EQ(tx->get<webhooks_by_uuid>(uuid_of(1), account_id{7})->id.value, 2);
 }
 
+// One row at most, and nothing is behind it: a scan that continued there would never end.
+TEST_P(store_contract, a_range_may_be_a_whole_key) {
+    write([](write_tx& tx) {
+        for (int n = 1; n <= 3; ++n) tx.put(hook(n, 7, n));
+    });
+    write([](write_tx& tx) {
+        tx.erase(tx.get<webhooks_by_id>(webhook_id{1}));
+        tx.edit(tx.expect<webhooks_by_id>(webhook_id{2}), [](webhook& w) { w.failures = 5; });
+        tx.put(hook(4, 7, 4));
+        for (const std::int64_t limit : {1, 5}) {
+            std::vector<std::int64_t> found;
+            for (std::int64_t id = 1; id <= 4; ++id) {
+                const auto rows = range_of<webhooks_by_id>(webhook_id{id}).limit(limit);
+                for (const auto& each : tx.all(rows)) found.push_back(each->id.value);
+            }
+            EXPECT_EQ(found, (std::vector<std::int64_t>{2, 3, 4})) << "limit " << limit;
+        }
+    });
+}
+
 TEST_P(store_contract, large_rows_come_in_more_pages) {
     const std::string large(page_bytes_max / 2, 'x');
     write([&](write_tx& tx) {

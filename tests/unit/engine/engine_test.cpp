@@ -173,8 +173,11 @@ TEST_F(engine_test, a_batch_ends_by_the_work_that_was_done) {
     EXPECT_EQ(now->last_seq, given(large).receipt.seq + 20);
 }
 
-TEST_F(engine_test, commands_not_applied_survive_a_failed_one) {
-    build({.batch_work_max = 1'000'000});
+// Wherever the batch ends, and whichever of its parts did not fit into it.
+class failed_batches : public engine_test, public ::testing::WithParamInterface<std::size_t> {};
+
+TEST_P(failed_batches, apply_each_command_once_and_in_order) {
+    build({.batch_work_max = GetParam()});
     const auto large = create("large", std::string(300'000, 'x'));
     settle();
     const task_ref of = given(large).receipt.uuid;
@@ -186,7 +189,13 @@ TEST_F(engine_test, commands_not_applied_survive_a_failed_one) {
         made.push_back(create(n == 5 ? "guilty" : "k" + std::to_string(n)));
     }
     settle();
-    for (const auto& e : edits) EXPECT_TRUE(std::holds_alternative<edit_task::edited>(**(*e)));
+    std::int64_t last = 0;
+    for (const auto& e : edits) {
+        const auto* const done = std::get_if<edit_task::edited>(&**(*e));
+        ASSERT_TRUE(done);
+        EXPECT_GT(done->now.last_seq, last);
+        last = done->now.last_seq;
+    }
     for (std::size_t n = 0; n < made.size(); ++n) {
         ASSERT_TRUE(*made[n]) << n;
         EXPECT_EQ((*made[n])->has_value(), n != 5) << n;
@@ -195,6 +204,9 @@ TEST_F(engine_test, commands_not_applied_survive_a_failed_one) {
                   ->attributes.at("n"),
               "11");
 }
+
+INSTANTIATE_TEST_SUITE_P(work, failed_batches,
+                         ::testing::Values(1, 500'000, 1'000'000, 1'500'000, 2'500'000, 4'000'000));
 
 TEST_F(engine_test, no_response_is_sent_before_the_commit) {
     build();

@@ -262,7 +262,7 @@ void for_each_command(const Visit& visit) {
     for_each_command(visit, std::make_index_sequence<std::variant_size_v<command>>{});
 }
 
-enum class account_kind { managed, opaque, elsewhere };
+enum class account_kind { managed, opaque, remote };
 
 struct place_of_test {
     const char* name;
@@ -306,7 +306,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
         create_account c{"gone", "SYN", "t", sha256("gone")};
         name_.client = of(20, 1);
         if (kind == account_kind::opaque) c.client_id = name_.client;
-        if (kind == account_kind::elsewhere) {
+        if (kind == account_kind::remote) {
             c.remote = create_account::remote_endpoint{"https://example.com", of(20, 2), "k"};
         }
         name_.account = std::get<account>(*run(c)).id;
@@ -332,7 +332,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
             run(add_sealed_snapshot{name_.client, head(), "snapshot", name_.account});
             run(assign_key{name_.account, of(9, 1), "", ""});
         }
-        if (kind == account_kind::elsewhere) {
+        if (kind == account_kind::remote) {
             run(apply_remote_version{name_.account, {}, of(19, 1), makes(of(9, 1))});
         }
         if (kind == account_kind::managed) {
@@ -361,7 +361,7 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
         if (GetParam().kind == account_kind::opaque) return;
         const auto done = run(reserve{name_.account, "first", {}, {}, ""});
         name_.slot = std::get<reserve::reserved>(*done).slot;
-        if (GetParam().kind == account_kind::elsewhere) {
+        if (GetParam().kind == account_kind::remote) {
             const auto tx = store_->begin_write();
             slots::fail(*tx, name_.slot, failure_reason::window_passed, now_);
             tx->commit();
@@ -371,7 +371,8 @@ class gone_account : public ::testing::TestWithParam<place_of_test> {
     }
 
     std::optional<remove_deleted::place> remove_a_step(std::optional<remove_deleted::place> from) {
-        const remove_deleted c{milliseconds{1}, 1'000'000, from};
+        constexpr std::int64_t few_rows = 5;
+        const remove_deleted c{milliseconds{1}, few_rows, from};
         const auto done = *run(c);
         removed_ += done.removed;
         return done.next;
@@ -464,6 +465,7 @@ TEST_P(gone_account, rejects_all_commands_at_any_step_of_its_removal) {
         try_all_in_vain("after step " + std::to_string(steps));
         try_nobodys();
     } while (at);
+    EXPECT_GT(steps, 2) << "no command came between two steps";
     EXPECT_EQ(removed_, 1);
     EXPECT_EQ(audit(*store_), std::vector<std::string>{});
     if (!GetParam().in_sqlite) return;
@@ -494,10 +496,10 @@ INSTANTIATE_TEST_SUITE_P(
     places, gone_account,
     ::testing::Values(place_of_test{"memory_managed", false, account_kind::managed},
                       place_of_test{"memory_opaque", false, account_kind::opaque},
-                      place_of_test{"memory_elsewhere", false, account_kind::elsewhere},
+                      place_of_test{"memory_remote", false, account_kind::remote},
                       place_of_test{"sqlite_managed", true, account_kind::managed},
                       place_of_test{"sqlite_opaque", true, account_kind::opaque},
-                      place_of_test{"sqlite_elsewhere", true, account_kind::elsewhere}),
+                      place_of_test{"sqlite_remote", true, account_kind::remote}),
     [](const auto& its) { return std::string(its.param.name); });
 
 }  // namespace
