@@ -1,6 +1,7 @@
 # cmake -D from=FILE|FILE... -D to=FILE.cpp -P: writes the files as the functions of
 # src/api/web/files.hpp. Texts are unchanged, except @version@ in the page, which becomes the hash
-# of all other files.
+# of all other files, and NAME.iife.min.js, a script that defines NAME, which becomes the module
+# NAME.js.
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "|" ";" files "${from}")
 find_program(GZIP gzip REQUIRED)
@@ -45,6 +46,13 @@ foreach(file ${files})
     file(WRITE ${to}.html "${text}")
     entry(${to}.html ${name} page)
     file(REMOVE ${to}.html)
+  elseif(name MATCHES "^(.*)\\.iife\\.min\\.js$")
+    set(global ${CMAKE_MATCH_1})
+    file(READ ${file} text)
+    file(WRITE ${to}.js "${text}\nexport default ${global};\n")
+    entry(${to}.js ${global}.js line)
+    file(REMOVE ${to}.js)
+    string(APPEND assets "${line},\n")
   else()
     entry(${file} ${name} line)
     string(APPEND assets "${line},\n")

@@ -1,3 +1,4 @@
+#include <callsign/base/back_off.hpp>
 #include <callsign/engine/wakeup.hpp>
 #include <callsign/jobs/webhook_deliverer.hpp>
 #include <callsign/net/retry_after.hpp>
@@ -470,14 +471,11 @@ asio::awaitable<webhook_deliverer::step> webhook_deliverer::settle(hook& h,
     }
 }
 
-// Exponential back-off with a jitter of a tenth, so that webhooks do not retry together.
 milliseconds webhook_deliverer::pause_after(const hook& h) {
-    milliseconds pause = options_.retry_min;
-    for (std::int64_t n = 1; n < h.row.failures && pause < options_.retry_max; ++n) pause *= 2;
-    pause = std::min(std::max(pause, h.asked_pause), options_.retry_max);
     std::array<std::uint8_t, 1> drawn{};
     entropy_.fill(drawn);
-    return pause * (900 + drawn[0] * 200 / 255) / 1000;
+    const back_off pauses{options_.retry_min, options_.retry_max};
+    return pauses.after(h.row.failures, drawn[0], h.asked_pause);
 }
 
 }  // namespace callsign::jobs

@@ -131,7 +131,7 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
 edit_task::edited edited(write_tx& tx, const edit_task& c, task now) {
     // Assigned, because clear() would keep the memory.
     if (size_of(now.attributes) > c.shown_bytes_max) now.attributes = attributes();
-    return {shown(tx, std::move(now))};
+    return {author_names(tx).shown(std::move(now))};
 }
 
 planned plan(write_tx& tx, const edit_task& c, const moment& m) {

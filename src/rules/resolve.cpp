@@ -47,9 +47,10 @@ series at_instant(series s, time_point now) {
     return s;
 }
 
-task shown(read_tx& tx, task t) {
-    t.author_name = tokens::name_of(tx, t.author);
-    return t;
+const std::string& author_names::of(const author& by) {
+    const auto [at, is_new] = known_.try_emplace(by);
+    if (is_new) at->second = tokens::name_of(tx_, by);
+    return at->second;
 }
 
 resolved_depends resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs,

@@ -5,7 +5,9 @@
 #include <callsign/domain/task.hpp>
 #include <callsign/ports/store.hpp>
 
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,8 +23,22 @@ std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const tas
 // Returns the series as clients see it: in the period of that instant.
 series at_instant(series s, time_point now);
 
-// Returns the task as clients see it: with its author's name.
-task shown(read_tx& tx, task t);
+// The names of authors, each read once: a page has many tasks of few authors.
+class author_names {
+  public:
+    explicit author_names(read_tx& tx) : tx_(tx) {}
+
+    const std::string& of(const author& by);
+    // Returns the task as clients see it: with its author's name.
+    task shown(task t) {
+        t.author_name = of(t.author);
+        return t;
+    }
+
+  private:
+    read_tx& tx_;
+    std::map<author, std::string> known_;
+};
 
 // Dependencies of a task.
 struct resolved_depends {

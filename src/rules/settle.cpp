@@ -55,12 +55,13 @@ settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
     CALLSIGN_ASSERT(rest.empty());
     advance(tx, *remote, c.version);
     // The edited tasks after all operations.
+    author_names authors(tx);
     rest = c.operations;
     for (const delivery_part& part : c.parts) {
         if (part.edit) {
             auto now = tasks::find(tx, c.account, rest.front().uuid);
             if (!now) throw_damaged("tasks", c.account.value, "an edited task is gone");
-            done.edited.push_back(shown(tx, std::move(*now)));
+            done.edited.push_back(authors.shown(std::move(*now)));
         }
         rest = rest.subspan(part.operations);
     }

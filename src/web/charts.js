@@ -1,6 +1,6 @@
 // Line charts over time, drawn by uPlot. The caption and a table show the same values as text.
 
-import uPlot from './uPlot.esm.js';
+import uPlot from './uPlot.js';
 import { html, nothing } from './lit-html.js';
 import { clock, rounded } from './format.js';
 

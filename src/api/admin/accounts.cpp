@@ -59,7 +59,7 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
 
 }  // namespace
 
-awaitable<http_response> change_account(admin_context& a, request_context& c) {
+awaitable<http_response> patch_any_account(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     v1::EditAccount wanted;
     if (read_body(c, wanted, wrong)) {
@@ -80,7 +80,7 @@ awaitable<http_response> change_account(admin_context& a, request_context& c) {
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
-awaitable<http_response> remove_account(admin_context& a, request_context& c) {
+awaitable<http_response> delete_any_account(admin_context& a, request_context& c) {
     delete_account command{c.owner()};
     actor by = c.by();
     const auto done = co_await a.engine.submit(std::move(command), std::move(by));
@@ -90,9 +90,9 @@ awaitable<http_response> remove_account(admin_context& a, request_context& c) {
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
-awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
+awaitable<http_response> get_accounts(admin_context& a, request_context& c) {
     wire::field_errors wrong;
-    callsign::list_accounts question{read_page(c, wrong)};
+    list_accounts question{read_page(c, wrong)};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await a.engine.ask(question);
     if (!found) co_return answer_error(c, found.error());
@@ -107,7 +107,7 @@ awaitable<http_response> list_accounts(admin_context& a, request_context& c) {
     co_return answer_message(c, 200, message);
 }
 
-awaitable<http_response> add_account(admin_context& a, request_context& c) {
+awaitable<http_response> post_account(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     v1::CreateAccount wanted = read_account(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);

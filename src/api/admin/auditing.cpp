@@ -25,10 +25,10 @@ v1::AuditEntry entry_message(const admin_action& a) {
 
 }  // namespace
 
-awaitable<http_response> list_actions(admin_context& a, request_context& c) {
+awaitable<http_response> get_audit(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     const wire::parameters asked(c.request.query(), {"account", "pageSize", "pageToken"}, wrong);
-    callsign::list_actions question{read_page(asked, wrong)};
+    list_actions question{read_page(asked, wrong)};
     if (const auto name = asked.get("account"); !name.empty()) {
         question.account = std::string(name);
     }

@@ -21,7 +21,7 @@ v1::Backup described(const std::filesystem::path& dir, const backup_manifest& m)
 
 }  // namespace
 
-awaitable<http_response> make_backup(admin_context& a, request_context& c) {
+awaitable<http_response> post_backup(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     v1::MakeBackup wanted;
     const bool is_read = read_body(c, wanted, wrong);
@@ -47,7 +47,7 @@ awaitable<http_response> make_backup(admin_context& a, request_context& c) {
     co_return answer_message(c, 201, described(dir, std::get<backup_manifest>(*done)));
 }
 
-awaitable<http_response> resume_series(admin_context& a, request_context& c) {
+awaitable<http_response> post_resume(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     v1::ResumeSeries wanted;
     const bool is_read = read_body(c, wanted, wrong);
@@ -55,7 +55,7 @@ awaitable<http_response> resume_series(admin_context& a, request_context& c) {
         add_error(wrong, {"at", "invalid", "Must be 1 to 999999999999."});
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    callsign::resume_series command{.account = c.owner(), .named = upper(c.named())};
+    resume_series command{.account = c.owner(), .named = upper(c.named())};
     if (wanted.at() != 0) command.at = wanted.at();
     co_return co_await carry_out(
         a.engine, c, std::move(command),
@@ -67,7 +67,7 @@ awaitable<http_response> resume_series(admin_context& a, request_context& c) {
         });
 }
 
-awaitable<http_response> show_backups(admin_context& a, request_context& c) {
+awaitable<http_response> get_backups(admin_context& a, request_context& c) {
     const auto kept = co_await a.backups.kept();
     if (!kept) co_return answer_error(c, kept.error());
     v1::BackupStatus message;

@@ -66,7 +66,7 @@ awaitable<http_response> put_client(admin_context& a, request_context& c) {
     co_return answer_message(c, 200, message);
 }
 
-awaitable<http_response> import_version(admin_context& a, request_context& c) {
+awaitable<http_response> post_client_version(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     const wire::parameters asked(c.request.query(), {"parent"}, wrong);
     const import_head head = read_import_head(c, true, wrong);
@@ -86,7 +86,7 @@ awaitable<http_response> import_version(admin_context& a, request_context& c) {
     });
 }
 
-awaitable<http_response> import_snapshot(admin_context& a, request_context& c) {
+awaitable<http_response> post_client_snapshot(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     const wire::parameters asked(c.request.query(), {"takenAt", "versionsSince"}, wrong);
     const import_head head = read_import_head(c, true, wrong);

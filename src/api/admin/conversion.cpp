@@ -41,7 +41,7 @@ awaitable<std::optional<account_id>> find_owner(admin_context& a, request_contex
 
 }  // namespace
 
-awaitable<http_response> convert_account(admin_context& a, request_context& c) {
+awaitable<http_response> post_conversion(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     std::string secret = read_secret(c, wrong);
     seal::wipe(c.request.body());
@@ -56,7 +56,7 @@ awaitable<http_response> convert_account(admin_context& a, request_context& c) {
                              [&c](const jobs::converted& its) { return answer_converted(c, its); });
 }
 
-awaitable<http_response> show_conversion(admin_context& a, request_context& c) {
+awaitable<http_response> get_conversion(admin_context& a, request_context& c) {
     http_response refused;
     const auto owner = co_await find_owner(a, c, refused);
     if (!owner) co_return refused;
@@ -69,7 +69,7 @@ awaitable<http_response> show_conversion(admin_context& a, request_context& c) {
     co_return answer_message(c, 200, message);
 }
 
-awaitable<http_response> cancel_conversion(admin_context& a, request_context& c) {
+awaitable<http_response> delete_conversion(admin_context& a, request_context& c) {
     http_response refused;
     const auto owner = co_await find_owner(a, c, refused);
     if (!owner) co_return refused;

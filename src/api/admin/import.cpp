@@ -114,7 +114,7 @@ refused keys_not_kept(const import_tasks::keys_refused& no) {
 
 }  // namespace
 
-awaitable<http_response> import_tasks_to(admin_context& a, request_context& c) {
+awaitable<http_response> post_import(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     import_tasks wanted = read_tasks(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);

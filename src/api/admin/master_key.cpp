@@ -7,7 +7,7 @@
 
 namespace callsign::api {
 
-awaitable<http_response> reseal_secrets(admin_context& a, request_context& c) {
+awaitable<http_response> post_reseal(admin_context& a, request_context& c) {
     if (a.jobs.master == nullptr) {
         co_return answer_refused(c, refusals(jobs::no_master_key{}));
     }

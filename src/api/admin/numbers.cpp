@@ -88,7 +88,7 @@ wire::field_error number_error(const import_numbers::fault& fault) {
 
 }  // namespace
 
-awaitable<http_response> import_numbers_to(admin_context& a, request_context& c) {
+awaitable<http_response> post_numbers(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     import_numbers command = read_rows(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);

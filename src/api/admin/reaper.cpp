@@ -105,7 +105,7 @@ v1::ReaperStatus reaper_message(const reaper_status& status,
 
 }  // namespace
 
-awaitable<http_response> show_reaper(admin_context& a, request_context& c) {
+awaitable<http_response> get_reaper(admin_context& a, request_context& c) {
     const auto pending = co_await a.engine.ask(count_pending_slots{});
     if (!pending) co_return answer_error(c, pending.error());
     v1::ReaperStatus message =
@@ -121,7 +121,7 @@ awaitable<http_response> show_reaper(admin_context& a, request_context& c) {
     co_return answer_message(c, 200, message);
 }
 
-awaitable<http_response> sweep_now(admin_context& a, request_context& c) {
+awaitable<http_response> post_sweep(admin_context& a, request_context& c) {
     note_action note{"swept"};
     actor by = c.by();
     const auto noted = co_await a.engine.submit(std::move(note), std::move(by));

@@ -102,7 +102,7 @@ awaitable<http_response> answer_account(admin_context& a, request_context& c, un
                             : answer_secret(c, status, message);
 }
 
-awaitable<http_response> show_any_account(admin_context& a, request_context& c) {
+awaitable<http_response> get_any_account(admin_context& a, request_context& c) {
     find_account question{c.owner()};
     const auto found = co_await a.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
@@ -111,7 +111,7 @@ awaitable<http_response> show_any_account(admin_context& a, request_context& c) 
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
-awaitable<http_response> change_remote(admin_context& a, request_context& c) {
+awaitable<http_response> patch_remote(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     v1::EditRemote wanted;
     if (read_body(c, wanted, wrong) && !wanted.url().empty()) {
@@ -172,7 +172,7 @@ awaitable<http_response> bring_here(admin_context& a, request_context& c, accoun
 
 }  // namespace
 
-awaitable<http_response> move_account(admin_context& a, request_context& c) {
+awaitable<http_response> post_move(admin_context& a, request_context& c) {
     wire::field_errors wrong;
     v1::MoveAccount wanted;
     const bool is_read = read_body(c, wanted, wrong);

@@ -8,10 +8,10 @@
 namespace callsign::api {
 namespace {
 
-callsign::list_slots read_filter(const request_context& c, wire::field_errors& found) {
+list_slots read_filter(const request_context& c, wire::field_errors& found) {
     const wire::parameters asked(c.request.query(), {"state", "account", "pageSize", "pageToken"},
                                  found);
-    callsign::list_slots filter;
+    list_slots filter;
     filter.page = read_page(asked, found);
     if (const auto name = asked.get("account"); !name.empty()) filter.account = name;
     if (const auto text = asked.get("state"); !text.empty()) {
@@ -36,9 +36,9 @@ v1::Slot slot_message(const listed_slot& row) {
 
 }  // namespace
 
-awaitable<http_response> list_slots(admin_context& a, request_context& c) {
+awaitable<http_response> get_slots(admin_context& a, request_context& c) {
     wire::field_errors wrong;
-    callsign::list_slots question = read_filter(c, wrong);
+    list_slots question = read_filter(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await a.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());

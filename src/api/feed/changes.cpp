@@ -49,7 +49,7 @@ http_response answer_changes(const feed_context& f, const request_context& c,
 
 }  // namespace
 
-awaitable<http_response> list_changes(feed_context& f, request_context& c) {
+awaitable<http_response> get_changes(feed_context& f, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     wire::field_errors found;
     question_reader asked(c, {"after", "limit", "wait"}, found);

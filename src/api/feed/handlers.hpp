@@ -22,10 +22,10 @@ struct feed_context {
 };
 
 // changes.cpp
-awaitable<http_response> list_changes(feed_context& f, request_context& c);
+awaitable<http_response> get_changes(feed_context& f, request_context& c);
 // stream.cpp
-awaitable<http_response> stream_changes(feed_context& f, request_context& c);
+awaitable<http_response> get_changes_stream(feed_context& f, request_context& c);
 // socket.cpp
-awaitable<http_response> open_feed_socket(feed_context& f, request_context& c);
+awaitable<http_response> get_changes_socket(feed_context& f, request_context& c);
 
 }  // namespace callsign::api

@@ -47,7 +47,7 @@ net::body_lease room_of(const request_context& c) {
 http_response answer_too_many_followers(const request_context& c) {
     auto response = answer_problem(c, problems::too_many_followers,
                                    "Retry after the Retry-After delay, or use fewer connections.");
-    response.headers.emplace_back("Retry-After", "10");
+    set_retry_after(response, std::chrono::seconds{10});
     return response;
 }
 

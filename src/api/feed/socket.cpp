@@ -102,7 +102,7 @@ http_response answer_no_upgrade(const request_context& c) {
 
 }  // namespace
 
-awaitable<http_response> open_feed_socket(feed_context& f, request_context& c) {
+awaitable<http_response> get_changes_socket(feed_context& f, request_context& c) {
     if (!c.request.wants_socket()) co_return answer_no_upgrade(c);
     const auto protocol = chosen_protocol(c);
     if (!protocol) {

@@ -67,7 +67,7 @@ awaitable<void> stream(std::shared_ptr<following> f, net::body_stream& out) {
 
 }  // namespace
 
-awaitable<http_response> stream_changes(feed_context& f, request_context& c) {
+awaitable<http_response> get_changes_stream(feed_context& f, request_context& c) {
     auto begun = co_await begin_following(f, c);
     if (auto* const answer = std::get_if<http_response>(&begun)) co_return std::move(*answer);
     http_response response;

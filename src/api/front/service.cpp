@@ -235,7 +235,7 @@ class service::impl {
         auto response = answer_problem(c, problems::rate_limited,
                                        "The account's limit of requests per minute is reached; "
                                        "RateLimit has the remaining quota.");
-        response.headers.emplace_back("Retry-After", std::to_string(limited->retry_in.count()));
+        set_retry_after(response, limited->retry_in);
         return logged_as(std::move(response), "rate-limited", "account-requests");
     }
     void show_limit(const rate_limits::state& limited, http_response& response) const {

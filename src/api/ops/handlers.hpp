@@ -13,10 +13,10 @@ struct ops_context {
     const service_hooks& hooks;
 };
 
-awaitable<http_response> show_api(ops_context& o, request_context& c);
-awaitable<http_response> show_openapi(ops_context& o, request_context& c);
-awaitable<http_response> show_alive(ops_context& o, request_context& c);
-awaitable<http_response> show_ready(ops_context& o, request_context& c);
-awaitable<http_response> show_metrics(ops_context& o, request_context& c);
+awaitable<http_response> get_api(ops_context& o, request_context& c);
+awaitable<http_response> get_openapi(ops_context& o, request_context& c);
+awaitable<http_response> get_livez(ops_context& o, request_context& c);
+awaitable<http_response> get_readyz(ops_context& o, request_context& c);
+awaitable<http_response> get_metrics(ops_context& o, request_context& c);
 
 }  // namespace callsign::api

@@ -28,7 +28,7 @@ std::string_view reason_of(store_failure::kind reason) {
 }  // namespace
 
 // Links to the API's description.
-awaitable<http_response> show_api(ops_context&, request_context&) {
+awaitable<http_response> get_api(ops_context&, request_context&) {
     http_response response = text(200, R"({"name":"Callsign","version":")" CALLSIGN_VERSION
                                        R"(","api":"/v1","openapi":"/openapi.yaml"})"
                                        "\n");
@@ -36,18 +36,18 @@ awaitable<http_response> show_api(ops_context&, request_context&) {
     co_return response;
 }
 
-awaitable<http_response> show_openapi(ops_context&, request_context&) {
+awaitable<http_response> get_openapi(ops_context&, request_context&) {
     http_response response = text(200, std::string(openapi_text()));
     response.content_type = "application/yaml";  // RFC 9512
     co_return response;
 }
 
 // A response is enough to be alive: the store is not queried.
-awaitable<http_response> show_alive(ops_context&, request_context&) {
+awaitable<http_response> get_livez(ops_context&, request_context&) {
     co_return text(200, "alive\n");
 }
 
-awaitable<http_response> show_ready(ops_context& o, request_context& c) {
+awaitable<http_response> get_readyz(ops_context& o, request_context& c) {
     if (!o.engine.accepting()) co_return answer_error(c, errc::shutting_down);
     if (const auto& trouble = o.engine.write_failure()) {
         const auto& kind = o.engine.writable() ? problems::not_ready : problems::store_damaged;
@@ -56,7 +56,7 @@ awaitable<http_response> show_ready(ops_context& o, request_context& c) {
     co_return text(200, "ready\n");
 }
 
-awaitable<http_response> show_metrics(ops_context& o, request_context& c) {
+awaitable<http_response> get_metrics(ops_context& o, request_context& c) {
     if (!o.hooks.metrics) {
         co_return answer_problem(
             c, problems::no_such_path,

@@ -7,7 +7,7 @@
 
 namespace callsign::api {
 
-awaitable<http_response> show_account(rest_context& r, request_context& c) {
+awaitable<http_response> get_account(rest_context& r, request_context& c) {
     find_account question{c.account()};
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());

@@ -193,7 +193,7 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
 
 }  // namespace
 
-awaitable<http_response> create_tasks(rest_context& r, request_context& c) {
+awaitable<http_response> post_tasks(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     v1::CreateTasks message;
     batch_faults faults = read_batch(c, message);
@@ -209,7 +209,7 @@ awaitable<http_response> create_tasks(rest_context& r, request_context& c) {
     co_return co_await answer_written(r.engine, c, answer.ByteSizeLong(), std::move(make));
 }
 
-awaitable<http_response> change_tasks(rest_context& r, request_context& c) {
+awaitable<http_response> patch_tasks(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     v1::EditTasks message;
     batch_faults faults = read_batch(c, message);

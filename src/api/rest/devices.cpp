@@ -31,9 +31,9 @@ http_response answer_made(const rest_context& r, const request_context& c, const
 
 }  // namespace
 
-awaitable<http_response> list_devices(rest_context& r, request_context& c) {
+awaitable<http_response> get_devices(rest_context& r, request_context& c) {
     wire::field_errors wrong;
-    callsign::list_devices question{c.owner(), read_page(c, wrong)};
+    list_devices question{c.owner(), read_page(c, wrong)};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
@@ -45,7 +45,7 @@ awaitable<http_response> list_devices(rest_context& r, request_context& c) {
     co_return answer_message(c, 200, message);
 }
 
-awaitable<http_response> add_device(rest_context& r, request_context& c) {
+awaitable<http_response> post_device(rest_context& r, request_context& c) {
     wire::field_errors wrong;
     v1::CreateDevice wanted;
     if (read_body(c, wanted, wrong)) check_name(wanted.name(), "A device", wrong);
@@ -73,11 +73,11 @@ awaitable<http_response> add_device(rest_context& r, request_context& c) {
     co_return answer_made(r, c, made->device, made->secret);
 }
 
-awaitable<http_response> revoke_device(rest_context& r, request_context& c) {
+awaitable<http_response> delete_device(rest_context& r, request_context& c) {
     const auto id = parse_integer(c.named());
     if (!id)
         co_return answer_problem(c, problems::device_not_found, "The device ID must be a number.");
-    callsign::revoke_device command{c.owner(), device_id{*id}};
+    revoke_device command{c.owner(), device_id{*id}};
     co_return co_await carry_out(
         r.engine, c, std::move(command),
         [&c](const device& d) { return answer_message(c, 200, wire::to_message(d)); }, opaque);

@@ -63,7 +63,7 @@ awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
 
 }  // namespace
 
-awaitable<http_response> change_task(rest_context& r, request_context& c) {
+awaitable<http_response> patch_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);

@@ -24,10 +24,10 @@ struct rest_context {
 };
 
 // tasks.cpp
-awaitable<http_response> create_task(rest_context& r, request_context& c);
-awaitable<http_response> show_task(rest_context& r, request_context& c);
+awaitable<http_response> post_task(rest_context& r, request_context& c);
+awaitable<http_response> get_task(rest_context& r, request_context& c);
 // edits.cpp
-awaitable<http_response> change_task(rest_context& r, request_context& c);
+awaitable<http_response> patch_task(rest_context& r, request_context& c);
 awaitable<http_response> delete_task(rest_context& r, request_context& c);
 awaitable<http_response> complete_task(rest_context& r, request_context& c);
 awaitable<http_response> reopen_task(rest_context& r, request_context& c);
@@ -36,32 +36,32 @@ awaitable<http_response> stop_task(rest_context& r, request_context& c);
 awaitable<http_response> annotate_task(rest_context& r, request_context& c);
 awaitable<http_response> denotate_task(rest_context& r, request_context& c);
 // lists.cpp
-awaitable<http_response> list_tasks(rest_context& r, request_context& c);
+awaitable<http_response> get_tasks(rest_context& r, request_context& c);
 // batch.cpp
-awaitable<http_response> create_tasks(rest_context& r, request_context& c);
-awaitable<http_response> change_tasks(rest_context& r, request_context& c);
+awaitable<http_response> post_tasks(rest_context& r, request_context& c);
+awaitable<http_response> patch_tasks(rest_context& r, request_context& c);
 // keys.cpp
-awaitable<http_response> create_key(rest_context& r, request_context& c);
+awaitable<http_response> post_key(rest_context& r, request_context& c);
 // slots.cpp
-awaitable<http_response> show_slot(rest_context& r, request_context& c);
+awaitable<http_response> get_slot(rest_context& r, request_context& c);
 
 // For an account, with its own token or an operator's.
 // accounts.cpp
-awaitable<http_response> show_account(rest_context& r, request_context& c);
+awaitable<http_response> get_account(rest_context& r, request_context& c);
 // series.cpp
-awaitable<http_response> list_series(rest_context& r, request_context& c);
-awaitable<http_response> add_series(rest_context& r, request_context& c);
-awaitable<http_response> change_series(rest_context& r, request_context& c);
+awaitable<http_response> get_series(rest_context& r, request_context& c);
+awaitable<http_response> post_series(rest_context& r, request_context& c);
+awaitable<http_response> patch_series(rest_context& r, request_context& c);
 // tokens.cpp
-awaitable<http_response> list_tokens(rest_context& r, request_context& c);
-awaitable<http_response> add_token(rest_context& r, request_context& c);
-awaitable<http_response> revoke_own_token(rest_context& r, request_context& c);
-awaitable<http_response> list_operator_tokens(rest_context& r, request_context& c);
-awaitable<http_response> add_operator_token(rest_context& r, request_context& c);
-awaitable<http_response> revoke_any_token(rest_context& r, request_context& c);
+awaitable<http_response> get_tokens(rest_context& r, request_context& c);
+awaitable<http_response> post_token(rest_context& r, request_context& c);
+awaitable<http_response> delete_own_token(rest_context& r, request_context& c);
+awaitable<http_response> get_operator_tokens(rest_context& r, request_context& c);
+awaitable<http_response> post_operator_token(rest_context& r, request_context& c);
+awaitable<http_response> delete_any_token(rest_context& r, request_context& c);
 // devices.cpp
-awaitable<http_response> list_devices(rest_context& r, request_context& c);
-awaitable<http_response> add_device(rest_context& r, request_context& c);
-awaitable<http_response> revoke_device(rest_context& r, request_context& c);
+awaitable<http_response> get_devices(rest_context& r, request_context& c);
+awaitable<http_response> post_device(rest_context& r, request_context& c);
+awaitable<http_response> delete_device(rest_context& r, request_context& c);
 
 }  // namespace callsign::api

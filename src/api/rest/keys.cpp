@@ -45,7 +45,7 @@ assign_key read_wanted(const request_context& c, wire::field_errors& found) {
 
 }  // namespace
 
-awaitable<http_response> create_key(rest_context& r, request_context& c) {
+awaitable<http_response> post_key(rest_context& r, request_context& c) {
     wire::field_errors found;
     assign_key command = read_wanted(c, found);
     if (!found.empty()) co_return answer_faults(c, found);

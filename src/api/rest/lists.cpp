@@ -177,16 +177,16 @@ awaitable<result<page_or_refusal>> page_by_key(rest_context& r, account_id accou
     task_page page;
     std::size_t bytes = 0;
     for (int look = 0; look < list_looks_max; ++look) {
-        callsign::list_tasks question{account,
-                                      wanted.filter,
-                                      wanted.order.descending,
-                                      std::move(after),
-                                      wanted.size - page.tasks.size(),
-                                      now,
-                                      look == 0 ? first_work_max : step_work_max};
+        list_tasks question{account,
+                            wanted.filter,
+                            wanted.order.descending,
+                            std::move(after),
+                            wanted.size - page.tasks.size(),
+                            now,
+                            look == 0 ? first_work_max : step_work_max};
         auto answer = co_await r.engine.ask(std::move(question));
         if (!answer) co_return answer.error();
-        auto* const part = std::get_if<callsign::list_tasks::part>(&*answer);
+        auto* const part = std::get_if<list_tasks::part>(&*answer);
         if (!part) co_return page_or_refusal{unknown_prefix()};
         for (task& t : part->tasks) {
             bytes += size_of(t.attributes);
@@ -264,7 +264,7 @@ http_response answer_page(const rest_context& r, const request_context& c, const
 
 }  // namespace
 
-awaitable<http_response> list_tasks(rest_context& r, request_context& c) {
+awaitable<http_response> get_tasks(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     wire::field_errors found;
     const list_request wanted = list_reader(c, found).read();

@@ -99,9 +99,9 @@ edit_series read_series_edit(const request_context& c, wire::field_errors& found
 
 }  // namespace
 
-awaitable<http_response> list_series(rest_context& r, request_context& c) {
+awaitable<http_response> get_series(rest_context& r, request_context& c) {
     wire::field_errors wrong;
-    callsign::list_series question{c.owner(), read_page(c, wrong), r.clock.now()};
+    list_series question{c.owner(), read_page(c, wrong), r.clock.now()};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
@@ -112,7 +112,7 @@ awaitable<http_response> list_series(rest_context& r, request_context& c) {
     co_return answer_message(c, 200, message);
 }
 
-awaitable<http_response> add_series(rest_context& r, request_context& c) {
+awaitable<http_response> post_series(rest_context& r, request_context& c) {
     wire::field_errors wrong;
     create_series command = read_series(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
@@ -121,7 +121,7 @@ awaitable<http_response> add_series(rest_context& r, request_context& c) {
     });
 }
 
-awaitable<http_response> change_series(rest_context& r, request_context& c) {
+awaitable<http_response> patch_series(rest_context& r, request_context& c) {
     wire::field_errors wrong;
     edit_series command = read_series_edit(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);

@@ -3,7 +3,7 @@
 
 namespace callsign::api {
 
-awaitable<http_response> show_slot(rest_context& r, request_context& c) {
+awaitable<http_response> get_slot(rest_context& r, request_context& c) {
     std::string key = wire::percent_decoded(c.captured[0]);
     if (!is_valid_idempotency_key(key)) {
         co_return answer_problem(

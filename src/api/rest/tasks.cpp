@@ -68,7 +68,7 @@ http_response answer_create(const rest_context& r, const request_context& c,
 
 }  // namespace
 
-awaitable<http_response> create_task(rest_context& r, request_context& c) {
+awaitable<http_response> post_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     auto key = read_key_header(c);
     if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
@@ -88,7 +88,7 @@ awaitable<http_response> create_task(rest_context& r, request_context& c) {
     co_return answer_create(r, c, *answer);
 }
 
-awaitable<http_response> show_task(rest_context& r, request_context& c) {
+awaitable<http_response> get_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);

@@ -47,7 +47,7 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
 awaitable<http_response> list(rest_context& r, request_context& c,
                               std::optional<account_ref> owner) {
     wire::field_errors wrong;
-    callsign::list_tokens question{std::move(owner), read_page(c, wrong)};
+    list_tokens question{std::move(owner), read_page(c, wrong)};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
@@ -72,11 +72,11 @@ awaitable<http_response> revoke(rest_context& r, request_context& c,
 
 }  // namespace
 
-awaitable<http_response> list_tokens(rest_context& r, request_context& c) {
+awaitable<http_response> get_tokens(rest_context& r, request_context& c) {
     return list(r, c, c.owner());
 }
 
-awaitable<http_response> add_token(rest_context& r, request_context& c) {
+awaitable<http_response> post_token(rest_context& r, request_context& c) {
     wire::field_errors wrong;
     create_token command = read_token(r, c, token_scope::write, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
@@ -84,15 +84,15 @@ awaitable<http_response> add_token(rest_context& r, request_context& c) {
     co_return co_await create(r, c, std::move(command));
 }
 
-awaitable<http_response> revoke_own_token(rest_context& r, request_context& c) {
+awaitable<http_response> delete_own_token(rest_context& r, request_context& c) {
     return revoke(r, c, c.account());
 }
 
-awaitable<http_response> list_operator_tokens(rest_context& r, request_context& c) {
+awaitable<http_response> get_operator_tokens(rest_context& r, request_context& c) {
     return list(r, c, std::nullopt);
 }
 
-awaitable<http_response> add_operator_token(rest_context& r, request_context& c) {
+awaitable<http_response> post_operator_token(rest_context& r, request_context& c) {
     wire::field_errors wrong;
     create_token command = read_token(r, c, token_scope::admin, wrong);
     if (command.scope != token_scope::admin) {
@@ -102,7 +102,7 @@ awaitable<http_response> add_operator_token(rest_context& r, request_context& c)
     co_return co_await create(r, c, std::move(command));
 }
 
-awaitable<http_response> revoke_any_token(rest_context& r, request_context& c) {
+awaitable<http_response> delete_any_token(rest_context& r, request_context& c) {
     return revoke(r, c, std::nullopt);
 }
 

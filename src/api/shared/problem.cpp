@@ -127,7 +127,7 @@ v1::Problem to_message(const refused& why) {
 http_response answer_refused(const request_context& c, const refused& why) {
     http_response response = problem_answer(c.head.answer_form, why.kind, why.detail, c.request.id,
                                             why.errors, why.cursor);
-    if (why.ask_again) response.headers.emplace_back("Retry-After", "1");
+    if (why.ask_again) set_retry_after(response, std::chrono::seconds{1});
     return response;
 }
 
@@ -135,6 +135,10 @@ http_response logged_as(http_response response, std::string_view event, std::str
     response.facts.refused = event;
     response.facts.reason = reason;
     return response;
+}
+
+void set_retry_after(http_response& response, std::chrono::seconds pause) {
+    response.headers.emplace_back("Retry-After", std::to_string(pause.count()));
 }
 
 http_response answer_busy(const request_context& c, std::string_view why) {

@@ -7,6 +7,7 @@
 #include <callsign/base/errc.hpp>
 #include <callsign/wire/message.hpp>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -147,6 +148,9 @@ http_response answer_refused(const request_context& c, const refused& why);
 // In the format that the request accepts.
 http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
                              const wire::field_errors& errors = {});
+
+// Asks the client to retry then.
+void set_retry_after(http_response& response, std::chrono::seconds pause);
 
 // 503 `overloaded`: nothing was done, the client retries soon.
 http_response answer_busy(const request_context& c, std::string_view why);

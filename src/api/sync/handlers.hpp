@@ -29,10 +29,10 @@ struct sync_context {
 };
 
 // versions.cpp
-awaitable<http_response> add_version(sync_context& s, request_context& c);
+awaitable<http_response> post_version(sync_context& s, request_context& c);
 awaitable<http_response> get_child_version(sync_context& s, request_context& c);
 // snapshots.cpp
-awaitable<http_response> add_snapshot(sync_context& s, request_context& c);
+awaitable<http_response> post_snapshot(sync_context& s, request_context& c);
 awaitable<http_response> get_snapshot(sync_context& s, request_context& c);
 
 }  // namespace callsign::api

@@ -29,7 +29,7 @@ http_response refuse_segment(const jobs::segment_fault& wrong) {
         "wrong-secret");
 }
 
-http_response answer_added(const callsign::add_version::added& added) {
+http_response answer_added(const add_version::added& added) {
     http_response response = answer_sync(200);
     add_version_header(response, added.version);
     if (added.wants_snapshot) {
@@ -75,8 +75,8 @@ http_response answer_unknown_parent() {
                        "unknown-version");
 }
 
-http_response answer_add(const callsign::add_version::answer& outcome) {
-    using add = callsign::add_version;
+http_response answer_add(const add_version::answer& outcome) {
+    using add = add_version;
     return std::visit(overloaded{
                           [](const add::added& added) { return answer_added(added); },
                           [](add::unknown_parent) { return answer_unknown_parent(); },
@@ -120,11 +120,11 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
     if (const auto* wrong = std::get_if<jobs::segment_fault>(&*opened)) {
         co_return refuse_segment(*wrong);
     }
-    callsign::add_version command{.client_id = asked.client,
-                                  .parent = asked.version,
-                                  .operations = {},
-                                  .account = client.account,
-                                  .bytes = c.request.body().size()};
+    add_version command{.client_id = asked.client,
+                        .parent = asked.version,
+                        .operations = {},
+                        .account = client.account,
+                        .bytes = c.request.body().size()};
     auto operations = std::get<std::vector<operation>>(std::move(*opened));
     if (!s.sessions.of(asked.client)
              .push(asked.version, operations,
@@ -136,9 +136,9 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
                                     [&c](std::size_t bytes) { return c.request.reserve(bytes); });
     if (!done) co_return fail_sync(c, done.error());
     sync_session& session = s.sessions.of(asked.client);
-    if (const auto* const added = std::get_if<callsign::add_version::added>(&*done)) {
+    if (const auto* const added = std::get_if<add_version::added>(&*done)) {
         session.pushed(added->version);
-    } else if (std::holds_alternative<callsign::add_version::too_far_behind>(*done)) {
+    } else if (std::holds_alternative<add_version::too_far_behind>(*done)) {
         session.is_too_far_behind();
     }
     co_return answer_add(*done);

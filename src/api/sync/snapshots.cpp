@@ -7,7 +7,7 @@
 
 namespace callsign::api {
 
-awaitable<http_response> add_snapshot(sync_context& s, request_context& c) {
+awaitable<http_response> post_snapshot(sync_context& s, request_context& c) {
     const sync_head& asked = c.head.sync;
     if (c.request.body().empty()) co_return refuse_sync(400, "No snapshot supplied", "empty-body");
     const auto client = co_await client_of(s, c);

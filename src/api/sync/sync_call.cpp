@@ -149,7 +149,7 @@ http_response refuse_sync(unsigned status, std::string_view why, std::string_vie
 
 http_response refuse_for_now(std::string_view why, std::string_view reason) {
     http_response response = refuse_sync(503, why, reason);
-    response.headers.emplace_back("Retry-After", "1");
+    set_retry_after(response, std::chrono::seconds{1});
     return response;
 }
 

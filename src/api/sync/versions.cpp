@@ -35,8 +35,7 @@ bool added_to(const result<add_sealed_version::answer>& done) {
 http_response refuse_newcomer(milliseconds span) {
     http_response response = logged_as(answer_text(429, "too many new clients in this hour"),
                                        "rate-limited", "registrations");
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(span).count();
-    response.headers.emplace_back("Retry-After", std::to_string(seconds));
+    set_retry_after(response, std::chrono::ceil<std::chrono::seconds>(span));
     return response;
 }
 
@@ -119,7 +118,7 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
 
 }  // namespace
 
-awaitable<http_response> add_version(sync_context& s, request_context& c) {
+awaitable<http_response> post_version(sync_context& s, request_context& c) {
     if (c.request.body().empty()) co_return refuse_sync(400, "Empty body", "empty-body");
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());

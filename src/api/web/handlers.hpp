@@ -17,9 +17,9 @@ struct web_context {
 bool is_task_ref(const captures& captured);
 
 // Returns the page to browsers, and one line about the program to others.
-awaitable<http_response> show_front(web_context& w, request_context& c);
+awaitable<http_response> get_front(web_context& w, request_context& c);
 // Returns the page, which opens the task in its address.
-awaitable<http_response> show_page(web_context& w, request_context& c);
-awaitable<http_response> show_asset(web_context& w, request_context& c);
+awaitable<http_response> get_page(web_context& w, request_context& c);
+awaitable<http_response> get_asset(web_context& w, request_context& c);
 
 }  // namespace callsign::api

@@ -70,18 +70,18 @@ bool is_task_ref(const captures& captured) {
     return parse_task_ref(captured[0]).has_value();
 }
 
-awaitable<http_response> show_front(web_context& w, request_context& c) {
+awaitable<http_response> get_front(web_context& w, request_context& c) {
     const bool is_person = asks_for_page(list_of(c.request, field::accept));
     if (!w.options.enabled || !is_person) co_return answer_product();
     co_return answer_file(c, web_page(), ask_again);
 }
 
-awaitable<http_response> show_page(web_context& w, request_context& c) {
+awaitable<http_response> get_page(web_context& w, request_context& c) {
     if (!w.options.enabled) co_return answer_no_file(c);
     co_return answer_file(c, web_page(), ask_again);
 }
 
-awaitable<http_response> show_asset(web_context& w, request_context& c) {
+awaitable<http_response> get_asset(web_context& w, request_context& c) {
     const auto all = web_assets();
     const auto found = std::find_if(
         all.begin(), all.end(), [&](const web_file& each) { return each.name == c.captured[1]; });

@@ -19,11 +19,11 @@ struct webhook_context {
     net::outgoing* const& calls;  // null: deliveries have not started
 };
 
-awaitable<http_response> list_webhooks(webhook_context& w, request_context& c);
-awaitable<http_response> add_webhook(webhook_context& w, request_context& c);
-awaitable<http_response> show_webhook(webhook_context& w, request_context& c);
-awaitable<http_response> change_webhook(webhook_context& w, request_context& c);
-awaitable<http_response> remove_webhook(webhook_context& w, request_context& c);
-awaitable<http_response> list_deliveries(webhook_context& w, request_context& c);
+awaitable<http_response> get_webhooks(webhook_context& w, request_context& c);
+awaitable<http_response> post_webhook(webhook_context& w, request_context& c);
+awaitable<http_response> get_webhook(webhook_context& w, request_context& c);
+awaitable<http_response> patch_webhook(webhook_context& w, request_context& c);
+awaitable<http_response> delete_webhook(webhook_context& w, request_context& c);
+awaitable<http_response> get_deliveries(webhook_context& w, request_context& c);
 
 }  // namespace callsign::api

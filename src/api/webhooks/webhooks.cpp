@@ -109,7 +109,7 @@ uuid draw_id(entropy& source) {
 
 }  // namespace
 
-awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
+awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     wire::field_errors wrong;
     v1::CreateWebhook wanted;
@@ -157,9 +157,9 @@ awaitable<http_response> add_webhook(webhook_context& w, request_context& c) {
     co_return response;
 }
 
-awaitable<http_response> list_webhooks(webhook_context& w, request_context& c) {
+awaitable<http_response> get_webhooks(webhook_context& w, request_context& c) {
     wire::field_errors wrong;
-    callsign::list_webhooks question{c.account(), read_page(c, wrong)};
+    list_webhooks question{c.account(), read_page(c, wrong)};
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await w.engine.ask(question);
     if (!found) co_return answer_error(c, found.error());
@@ -169,7 +169,7 @@ awaitable<http_response> list_webhooks(webhook_context& w, request_context& c) {
     co_return answer_message(c, 200, message);
 }
 
-awaitable<http_response> show_webhook(webhook_context& w, request_context& c) {
+awaitable<http_response> get_webhook(webhook_context& w, request_context& c) {
     const find_webhook question{c.account(), named_webhook(c)};
     const auto found = co_await w.engine.ask(question);
     if (!found) co_return answer_error(c, found.error());
@@ -177,7 +177,7 @@ awaitable<http_response> show_webhook(webhook_context& w, request_context& c) {
     co_return answer_message(c, 200, wire::to_message(**found));
 }
 
-awaitable<http_response> change_webhook(webhook_context& w, request_context& c) {
+awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
     wire::field_errors wrong;
     v1::EditWebhook wanted;
     if (read_body(c, wanted, wrong)) {
@@ -207,17 +207,17 @@ awaitable<http_response> change_webhook(webhook_context& w, request_context& c) 
     });
 }
 
-awaitable<http_response> remove_webhook(webhook_context& w, request_context& c) {
-    const callsign::remove_webhook command{c.account(), named_webhook(c)};
-    co_return co_await carry_out(w.engine, c, command, [](callsign::remove_webhook::removed) {
+awaitable<http_response> delete_webhook(webhook_context& w, request_context& c) {
+    const remove_webhook command{c.account(), named_webhook(c)};
+    co_return co_await carry_out(w.engine, c, command, [](remove_webhook::removed) {
         http_response gone;
         gone.status = 204;
         return gone;
     });
 }
 
-awaitable<http_response> list_deliveries(webhook_context& w, request_context& c) {
-    const callsign::list_deliveries question{c.account(), named_webhook(c)};
+awaitable<http_response> get_deliveries(webhook_context& w, request_context& c) {
+    const list_deliveries question{c.account(), named_webhook(c)};
     const auto found = co_await w.engine.ask(question);
     if (!found) co_return answer_error(c, found.error());
     if (!*found) co_return answer_none(c);

@@ -1,5 +1,7 @@
 #include "outbox_machine.hpp"
 
+#include <callsign/base/back_off.hpp>
+
 #include <algorithm>
 
 namespace callsign {
@@ -116,18 +118,13 @@ outbox_action outbox_machine::after_failure(const outbox_event& e, std::uint8_t 
 // Short at first: after a rejection, smaller versions are tried until the rejected part is
 // isolated.
 outbox_action outbox_machine::pause_after_refusal(std::uint8_t drawn) {
-    milliseconds pause = limits_.conflict_pause;
-    for (std::int64_t n = 1; n < refusals_ && pause < limits_.retry_max; ++n) pause *= 2;
-    pause = std::min(pause, limits_.retry_max);
-    return rest(pause * (900 + drawn * 200 / 255) / 1000, true);
+    const callsign::back_off pauses{limits_.conflict_pause, limits_.retry_max};
+    return rest(pauses.after(refusals_, drawn), true);
 }
 
 outbox_action outbox_machine::back_off(const outbox_event& e, std::uint8_t drawn) {
-    milliseconds pause = limits_.retry_min;
-    for (std::int64_t n = 0; n < failures_ && pause < limits_.retry_max; ++n) pause *= 2;
-    ++failures_;
-    pause = std::min(std::max(pause, e.retry_in), limits_.retry_max);
-    return rest(pause * (900 + drawn * 200 / 255) / 1000, true);
+    const callsign::back_off pauses{limits_.retry_min, limits_.retry_max};
+    return rest(pauses.after(++failures_, drawn, e.retry_in), true);
 }
 
 }  // namespace callsign

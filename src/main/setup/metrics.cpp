@@ -43,11 +43,25 @@ double seconds(std::chrono::nanoseconds span) {
     return std::chrono::duration<double>(span).count();
 }
 
+Family<Counter>& counters(Registry& registry, const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+Family<Gauge>& gauges(Registry& registry, const char* name, const char* help) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+}
 Counter& counter(Registry& registry, const char* name, const char* help) {
-    return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
+    return counters(registry, name, help).Add({});
 }
 Gauge& gauge(Registry& registry, const char* name, const char* help) {
-    return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+    return gauges(registry, name, help).Add({});
+}
+// Returns the metrics of a family with these values of a label.
+template <class Metric, std::size_t Size>
+std::array<Metric*, Size> labelled(Family<Metric>& of, const char* label,
+                                   const char* const (&values)[Size]) {
+    std::array<Metric*, Size> all{};
+    for (std::size_t i = 0; i < Size; ++i) all[i] = &of.Add({{label, values[i]}});
+    return all;
 }
 Histogram& histogram(Registry& registry, const char* name, const char* help, const buckets& at) {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, at);
@@ -55,88 +69,7 @@ Histogram& histogram(Registry& registry, const char* name, const char* help, con
 
 class engine_metrics final : public engine_probe {
   public:
-    explicit engine_metrics(Registry& r)
-        : queue_depth_(gauge(r, "callsign_queue_depth",
-                             "Commands, queries and long-running work, queued or in progress.")),
-          batch_commands_(
-              histogram(r, "callsign_batch_commands", "Commands in one batch.", batch_sizes)),
-          batch_seconds_(
-              histogram(r, "callsign_batch_seconds",
-                        "Time from the first command of a batch until the batch is durable.",
-                        latency_seconds)),
-          commit_seconds_(histogram(r, "callsign_commit_seconds",
-                                    "Time from the COMMIT of a batch until it is durable.",
-                                    latency_seconds)),
-          batches_failed_(
-              counter(r, "callsign_batches_failed_total", "Batches that did not commit.")),
-          clock_jumps_(counter(r, "callsign_clock_jumps_total",
-                               "Forward steps of the wall clock while the server ran.")),
-          retry_seconds_(histogram(r, "callsign_retry_seconds",
-                                   "Time from the reservation of a key to a retry with it.",
-                                   retry_seconds)),
-          late_retries_(counter(r, "callsign_late_retries_total",
-                                "Retries received after the reaper failed their slot. A positive "
-                                "rate means that reaper.window is too short.")),
-          accounts_(gauge(r, "callsign_accounts", "Accounts.")),
-          tasks_(gauge(r, "callsign_tasks", "Tasks, completed, deleted and purged ones included.")),
-          open_tasks_(gauge(r, "callsign_tasks_open",
-                            "Tasks that have a number and are not completed, deleted or purged.")),
-          held_series_(gauge(r, "callsign_series_held", "Series held since a restore.")) {
-        auto& creates = prometheus::BuildCounter()
-                            .Name("callsign_creates_total")
-                            .Help("Creations, by outcome.")
-                            .Register(r);
-        constexpr std::array outcomes{"created",  "replayed",    "existing", "failed",
-                                      "conflict", "in_progress", "refused"};
-        static_assert(outcomes.size() == creates_size);
-        for (std::size_t i = 0; i < creates_size; ++i) {
-            creates_[i] = &creates.Add({{"outcome", outcomes[i]}});
-        }
-        auto& rejected =
-            prometheus::BuildCounter()
-                .Name("callsign_rejected_total")
-                .Help(
-                    "Requests rejected with 503, by exhausted limit: depth or bytes of "
-                    "the queue or of the account's share, or time to the deadline.")
-                .Register(r);
-        constexpr std::array reasons{"depth", "bytes", "account_depth", "account_bytes", "time"};
-        static_assert(reasons.size() == reasons_size);
-        for (std::size_t i = 0; i < reasons_size; ++i) {
-            rejected_[i] = &rejected.Add({{"limit", reasons[i]}});
-        }
-        auto& full = prometheus::BuildCounter()
-                         .Name("callsign_account_full_total")
-                         .Help("Requests rejected because of a limit of the account.")
-                         .Register(r);
-        constexpr std::array limits{"stored_bytes", "tokens", "former_prefixes"};
-        static_assert(limits.size() == limits_size);
-        for (std::size_t i = 0; i < limits_size; ++i) {
-            account_full_[i] = &full.Add({{"limit", limits[i]}});
-        }
-        auto& slots =
-            prometheus::BuildGauge().Name("callsign_slots").Help("Slots, by state.").Register(r);
-        pending_ = &slots.Add({{"state", "pending"}});
-        in_flight_ = &slots.Add({{"state", "in_flight"}});
-        committed_ = &slots.Add({{"state", "committed"}});
-        failed_ = &slots.Add({{"state", "failed"}});
-        auto& refused = prometheus::BuildGauge()
-                            .Name("callsign_writes_refused")
-                            .Help("1 if writes are rejected for this reason, else 0.")
-                            .Register(r);
-        disk_full_ = &refused.Add({{"reason", "disk-full"}});
-        io_error_ = &refused.Add({{"reason", "io-error"}});
-        read_only_ = &refused.Add({{"reason", "read-only"}});
-        damaged_ = &refused.Add({{"reason", "damaged"}});
-        auto& unread = prometheus::BuildCounter()
-                           .Name("callsign_read_failures_total")
-                           .Help(
-                               "Requests that failed because of corruption or a read error: of a "
-                               "record, the store or the disk.")
-                           .Register(r);
-        constexpr std::array causes{"record", "store", "disk"};
-        static_assert(causes.size() == unread_size);
-        for (std::size_t i = 0; i < unread_size; ++i) unread_[i] = &unread.Add({{"of", causes[i]}});
-    }
+    explicit engine_metrics(Registry& r) : r_(r) {}
 
     void queue_depth_changed(std::size_t depth) override {
         queue_depth_.Set(static_cast<double>(depth));
@@ -163,10 +96,8 @@ class engine_metrics final : public engine_probe {
     }
     void clock_jumped(milliseconds) override { clock_jumps_.Increment(); }
     void slots_counted(const slot_counts& counts) override {
-        pending_->Set(static_cast<double>(counts.pending));
-        in_flight_->Set(static_cast<double>(counts.in_flight));
-        committed_->Set(static_cast<double>(counts.committed));
-        failed_->Set(static_cast<double>(counts.failed));
+        const std::array all{counts.pending, counts.in_flight, counts.committed, counts.failed};
+        for (std::size_t i = 0; i < all.size(); ++i) slots_[i]->Set(static_cast<double>(all[i]));
     }
     void totals_counted(const store_totals& totals) override {
         accounts_.Set(static_cast<double>(totals.accounts));
@@ -176,11 +107,10 @@ class engine_metrics final : public engine_probe {
     }
     void write_failure_changed(const std::optional<store_failure>& now) override {
         using kind = store_failure::kind;
-        const auto is = [&](kind reason) { return now && now->reason() == reason ? 1.0 : 0.0; };
-        disk_full_->Set(is(kind::full));
-        io_error_->Set(is(kind::io_error));
-        read_only_->Set(is(kind::read_only));
-        damaged_->Set(is(kind::corrupt));
+        constexpr std::array reasons{kind::full, kind::io_error, kind::read_only, kind::corrupt};
+        for (std::size_t i = 0; i < reasons.size(); ++i) {
+            refused_[i]->Set(now && now->reason() == reasons[i] ? 1 : 0);
+        }
     }
     void read_failed(const store_failure& why) override {
         using kind = store_failure::kind;
@@ -191,38 +121,65 @@ class engine_metrics final : public engine_probe {
     }
 
   private:
+    Registry& r_;
     static constexpr std::size_t creates_size =
         static_cast<std::size_t>(create_outcome::refused) + 1;
-
-    static constexpr std::size_t reasons_size = static_cast<std::size_t>(limit::time) + 1;
-    static constexpr std::size_t unread_size = 3;
-    static constexpr std::size_t limits_size =
+    static constexpr std::size_t limits_size = static_cast<std::size_t>(limit::time) + 1;
+    static constexpr std::size_t account_limits_size =
         static_cast<std::size_t>(account_limit::former_prefixes) + 1;
 
-    Gauge& queue_depth_;
-    Histogram& batch_commands_;
-    Histogram& batch_seconds_;
-    Histogram& commit_seconds_;
-    Counter& batches_failed_;
-    Counter& clock_jumps_;
-    std::array<Counter*, limits_size> account_full_{};
-    Histogram& retry_seconds_;
-    Counter& late_retries_;
-    Gauge& accounts_;
-    Gauge& tasks_;
-    Gauge& open_tasks_;
-    Gauge& held_series_;
-    Gauge* disk_full_;
-    Gauge* io_error_;
-    Gauge* read_only_;
-    Gauge* damaged_;
-    std::array<Counter*, unread_size> unread_{};
-    std::array<Counter*, creates_size> creates_{};
-    std::array<Counter*, reasons_size> rejected_{};
-    Gauge* pending_;
-    Gauge* in_flight_;
-    Gauge* committed_;
-    Gauge* failed_;
+    Gauge& queue_depth_ = gauge(r_, "callsign_queue_depth",
+                                "Commands, queries and long-running work, queued or in progress.");
+    Histogram& batch_commands_ =
+        histogram(r_, "callsign_batch_commands", "Commands in one batch.", batch_sizes);
+    Histogram& batch_seconds_ = histogram(
+        r_, "callsign_batch_seconds",
+        "Time from the first command of a batch until the batch is durable.", latency_seconds);
+    Histogram& commit_seconds_ =
+        histogram(r_, "callsign_commit_seconds",
+                  "Time from the COMMIT of a batch until it is durable.", latency_seconds);
+    Counter& batches_failed_ =
+        counter(r_, "callsign_batches_failed_total", "Batches that did not commit.");
+    Counter& clock_jumps_ = counter(r_, "callsign_clock_jumps_total",
+                                    "Forward steps of the wall clock while the server ran.");
+    Histogram& retry_seconds_ =
+        histogram(r_, "callsign_retry_seconds",
+                  "Time from the reservation of a key to a retry with it.", retry_seconds);
+    Counter& late_retries_ =
+        counter(r_, "callsign_late_retries_total",
+                "Retries received after the reaper failed their slot. A positive "
+                "rate means that reaper.window is too short.");
+    Gauge& accounts_ = gauge(r_, "callsign_accounts", "Accounts.");
+    Gauge& tasks_ =
+        gauge(r_, "callsign_tasks", "Tasks, completed, deleted and purged ones included.");
+    Gauge& open_tasks_ =
+        gauge(r_, "callsign_tasks_open",
+              "Tasks that have a number and are not completed, deleted or purged.");
+    Gauge& held_series_ = gauge(r_, "callsign_series_held", "Series held since a restore.");
+    std::array<Counter*, creates_size> creates_ = labelled<Counter, creates_size>(
+        counters(r_, "callsign_creates_total", "Creations, by outcome."), "outcome",
+        {"created", "replayed", "existing", "failed", "conflict", "in_progress", "refused"});
+    std::array<Counter*, limits_size> rejected_ = labelled<Counter, limits_size>(
+        counters(r_, "callsign_rejected_total",
+                 "Requests rejected with 503, by exhausted limit: depth or bytes of the queue or "
+                 "of the account's share, or time to the deadline."),
+        "limit", {"depth", "bytes", "account_depth", "account_bytes", "time"});
+    std::array<Counter*, account_limits_size> account_full_ =
+        labelled<Counter, account_limits_size>(
+            counters(r_, "callsign_account_full_total",
+                     "Requests rejected because of a limit of the account."),
+            "limit", {"stored_bytes", "tokens", "former_prefixes"});
+    std::array<Gauge*, 4> slots_ =
+        labelled<Gauge, 4>(gauges(r_, "callsign_slots", "Slots, by state."), "state",
+                           {"pending", "in_flight", "committed", "failed"});
+    std::array<Gauge*, 4> refused_ = labelled<Gauge, 4>(
+        gauges(r_, "callsign_writes_refused", "1 if writes are rejected for this reason, else 0."),
+        "reason", {"disk-full", "io-error", "read-only", "damaged"});
+    std::array<Counter*, 3> unread_ = labelled<Counter, 3>(
+        counters(r_, "callsign_read_failures_total",
+                 "Requests that failed because of corruption or a read error: of a record, the "
+                 "store or the disk."),
+        "of", {"record", "store", "disk"});
 };
 
 // Metrics of one class of accounts.
@@ -241,20 +198,18 @@ struct window_gauges {
 struct window_families {
     explicit window_families(Registry& r)
         : window(
-              family(r, "callsign_reaper_window_seconds", "Reaper window, by class of accounts.")),
-          wanted(family(r, "callsign_reaper_window_wanted_seconds",
+              gauges(r, "callsign_reaper_window_seconds", "Reaper window, by class of accounts.")),
+          wanted(gauges(r, "callsign_reaper_window_wanted_seconds",
                         "Window derived from retries alone, within its limits.")),
-          changes(prometheus::BuildCounter()
-                      .Name("callsign_reaper_window_changes_total")
-                      .Help("Changes of the window, automatic or by a reload.")
-                      .Register(r)),
-          samples(family(r, "callsign_retry_samples",
+          changes(counters(r, "callsign_reaper_window_changes_total",
+                           "Changes of the window, automatic or by a reload.")),
+          samples(gauges(r, "callsign_retry_samples",
                          "Weighted number of retries that the window is derived from.")),
-          failed(family(r, "callsign_reaper_slots_failed",
+          failed(gauges(r, "callsign_reaper_slots_failed",
                         "Recently failed slots, weighted by age with a half-life.")),
-          late(family(r, "callsign_reaper_slots_failed_retried",
+          late(gauges(r, "callsign_reaper_slots_failed_retried",
                       "Recently failed slots whose clients retried, weighted likewise.")),
-          quantiles(family(r, "callsign_retry_quantile_seconds",
+          quantiles(gauges(r, "callsign_retry_quantile_seconds",
                            "Quantiles of the time to a retry, weighted by account.")) {}
 
     window_gauges of(const char* name) {
@@ -265,10 +220,6 @@ struct window_families {
         return {window.Add(who),  wanted.Add(who), changes.Add(who),
                 samples.Add(who), failed.Add(who), late.Add(who),
                 quantile("0.5"),  quantile("0.9"), quantile("0.99")};
-    }
-
-    static Family<Gauge>& family(Registry& r, const char* name, const char* help) {
-        return prometheus::BuildGauge().Name(name).Help(help).Register(r);
     }
 
     Family<Gauge>& window;
@@ -283,16 +234,9 @@ struct window_families {
 class reaper_metrics final : public reaper_probe {
   public:
     explicit reaper_metrics(Registry& r)
-        : sweeps_(counter(r, "callsign_reaper_sweeps_total", "Sweeps that ran to their end.")),
-          sweep_seconds_(histogram(r, "callsign_reaper_sweep_seconds", "Duration of one sweep.",
-                                   sweep_seconds)),
-          failures_(counter(r, "callsign_reaper_failures_total", "Sweeps that failed.")),
-          clock_behind_(gauge(r, "callsign_clock_behind_seconds",
-                              "Lag of the wall clock behind store time.")),
-          slots_(prometheus::BuildCounter()
-                     .Name("callsign_reaper_slots_total")
-                     .Help("Slots processed by the reaper, by result.")
-                     .Register(r)),
+        : r_(r),
+          slots_(counters(r, "callsign_reaper_slots_total",
+                          "Slots processed by the reaper, by result.")),
           scanned_(slots_.Add({{"result", "scanned"}})),
           committed_(slots_.Add({{"result", "committed"}})),
           failed_(slots_.Add({{"result", "failed"}})),
@@ -329,14 +273,17 @@ class reaper_metrics final : public reaper_probe {
     }
 
   private:
+    Registry& r_;
     const window_gauges& of(account_class accounts) const {
         return accounts == account_class::local ? local_ : remote_;
     }
 
-    Counter& sweeps_;
-    Histogram& sweep_seconds_;
-    Counter& failures_;
-    Gauge& clock_behind_;
+    Counter& sweeps_ = counter(r_, "callsign_reaper_sweeps_total", "Sweeps that ran to their end.");
+    Histogram& sweep_seconds_ =
+        histogram(r_, "callsign_reaper_sweep_seconds", "Duration of one sweep.", sweep_seconds);
+    Counter& failures_ = counter(r_, "callsign_reaper_failures_total", "Sweeps that failed.");
+    Gauge& clock_behind_ =
+        gauge(r_, "callsign_clock_behind_seconds", "Lag of the wall clock behind store time.");
     Family<Counter>& slots_;
     Counter& scanned_;
     Counter& committed_;
@@ -361,10 +308,8 @@ struct route_metrics {
 class request_metrics {
   public:
     explicit request_metrics(Registry& r)
-        : requests_(prometheus::BuildCounter()
-                        .Name("callsign_http_requests_total")
-                        .Help("Requests, by route template and status class.")
-                        .Register(r)),
+        : requests_(counters(r, "callsign_http_requests_total",
+                             "Requests, by route template and status class.")),
           took_(prometheus::BuildHistogram()
                     .Name("callsign_http_request_seconds")
                     .Help("Time from the arrival of a request to its response, by route template "
@@ -412,10 +357,8 @@ class request_metrics {
 class sync_metrics {
   public:
     explicit sync_metrics(Registry& r)
-        : calls_(prometheus::BuildCounter()
-                     .Name("callsign_sync_total")
-                     .Help("Requests of sync clients, by call and outcome.")
-                     .Register(r)) {
+        : calls_(counters(r, "callsign_sync_total",
+                          "Requests of sync clients, by call and outcome.")) {
         for (std::size_t call = 0; call < calls.size(); ++call) {
             for (std::size_t outcome = 0; outcome < outcomes.size(); ++outcome) {
                 counters_[call][outcome] =
@@ -462,10 +405,8 @@ class sync_metrics {
 class refusal_metrics {
   public:
     explicit refusal_metrics(Registry& r)
-        : refusals_(prometheus::BuildCounter()
-                        .Name("callsign_refusals_total")
-                        .Help("Requests rejected, by event and reason of the log.")
-                        .Register(r)) {}
+        : refusals_(counters(r, "callsign_refusals_total",
+                             "Requests rejected, by event and reason of the log.")) {}
 
     void answered(std::string_view event, std::string_view reason) {
         if (event.empty()) return;
@@ -486,30 +427,10 @@ class refusal_metrics {
 class machine_metrics {
   public:
     explicit machine_metrics(Registry& r)
-        : ready_(gauge(r, "callsign_ready", "1: as /readyz says.")),
-          database_(gauge(r, "callsign_database_bytes", "Size of the database file.")),
-          log_(gauge(r, "callsign_wal_bytes", "Size of the write-ahead log's file.")),
-          free_(gauge(r, "callsign_disk_free_bytes",
-                      "Free space on the file system of the data directory.")),
-          disk_(gauge(r, "callsign_disk_bytes", "Size of that file system.")),
-          backup_at_(gauge(r, "callsign_backup_last_timestamp_seconds",
-                           "Unix time of the newest backup; 0 if none is known.")),
-          backup_every_(gauge(r, "callsign_backup_interval_seconds",
-                              "Interval of scheduled backups; 0 if disabled.")),
-          backups_(prometheus::BuildCounter()
-                       .Name("callsign_backups_total")
-                       .Help("Backups, by outcome.")
-                       .Register(r)),
+        : r_(r),
+          backups_(counters(r, "callsign_backups_total", "Backups, by outcome.")),
           made_(backups_.Add({{"outcome", "made"}})),
-          failed_(backups_.Add({{"outcome", "failed"}})),
-          cpu_(counter(r, "process_cpu_seconds_total",
-                       "Total user and system CPU time spent in seconds.")),
-          resident_(gauge(r, "process_resident_memory_bytes", "Resident memory size in bytes.")),
-          virtual_(gauge(r, "process_virtual_memory_bytes", "Virtual memory size in bytes.")),
-          open_files_(gauge(r, "process_open_fds", "Number of open file descriptors.")),
-          open_files_max_(gauge(r, "process_max_fds", "Maximum number of open file descriptors.")),
-          start_time_(gauge(r, "process_start_time_seconds",
-                            "Start time of the process since unix epoch in seconds.")) {}
+          failed_(backups_.Add({{"outcome", "failed"}})) {}
 
     void ready(bool is_ready) { ready_.Set(is_ready ? 1 : 0); }
     void space(const sqlite_space& now) {
@@ -534,46 +455,34 @@ class machine_metrics {
     }
 
   private:
-    Gauge& ready_;
-    Gauge& database_;
-    Gauge& log_;
-    Gauge& free_;
-    Gauge& disk_;
-    Gauge& backup_at_;
-    Gauge& backup_every_;
+    Registry& r_;
+    Gauge& ready_ = gauge(r_, "callsign_ready", "1: as /readyz says.");
+    Gauge& database_ = gauge(r_, "callsign_database_bytes", "Size of the database file.");
+    Gauge& log_ = gauge(r_, "callsign_wal_bytes", "Size of the write-ahead log's file.");
+    Gauge& free_ = gauge(r_, "callsign_disk_free_bytes",
+                         "Free space on the file system of the data directory.");
+    Gauge& disk_ = gauge(r_, "callsign_disk_bytes", "Size of that file system.");
+    Gauge& backup_at_ = gauge(r_, "callsign_backup_last_timestamp_seconds",
+                              "Unix time of the newest backup; 0 if none is known.");
+    Gauge& backup_every_ = gauge(r_, "callsign_backup_interval_seconds",
+                                 "Interval of scheduled backups; 0 if disabled.");
     Family<Counter>& backups_;
     Counter& made_;
     Counter& failed_;
-    Counter& cpu_;
-    Gauge& resident_;
-    Gauge& virtual_;
-    Gauge& open_files_;
-    Gauge& open_files_max_;
-    Gauge& start_time_;
+    Counter& cpu_ = counter(r_, "process_cpu_seconds_total",
+                            "Total user and system CPU time spent in seconds.");
+    Gauge& resident_ = gauge(r_, "process_resident_memory_bytes", "Resident memory size in bytes.");
+    Gauge& virtual_ = gauge(r_, "process_virtual_memory_bytes", "Virtual memory size in bytes.");
+    Gauge& open_files_ = gauge(r_, "process_open_fds", "Number of open file descriptors.");
+    Gauge& open_files_max_ =
+        gauge(r_, "process_max_fds", "Maximum number of open file descriptors.");
+    Gauge& start_time_ = gauge(r_, "process_start_time_seconds",
+                               "Start time of the process since unix epoch in seconds.");
 };
 
 class http_metrics final : public net::http_probe {
   public:
-    explicit http_metrics(Registry& r)
-        : connections_(gauge(r, "callsign_http_connections", "Connections open.")),
-          bodies_(gauge(r, "callsign_http_bodies_bytes",
-                        "Memory held for request bodies, of http.bodies_bytes_max.")),
-          followers_(gauge(r, "callsign_followers", "Connections that follow changes.")),
-          delivered_(counter(r, "callsign_webhook_deliveries_total",
-                             "Webhook deliveries accepted by their server.")),
-          not_delivered_(
-              counter(r, "callsign_webhook_failures_total", "Failed webhook delivery attempts.")),
-          refused_(counter(r, "callsign_http_connections_refused_total",
-                           "Connections rejected by http.connections_max or an address's share.")),
-          evicted_(counter(r, "callsign_http_connections_evicted_total",
-                           "Idle connections closed to make room for new ones.")),
-          timeouts_(counter(r, "callsign_http_timeouts_total",
-                            "Connections closed by a timeout of the client.")),
-          failed_(counter(r, "callsign_http_sessions_failed_total",
-                          "Connections closed by an internal error.")),
-          requests_(r),
-          sync_(r),
-          refusals_(r) {}
+    explicit http_metrics(Registry& r) : r_(r), requests_(r), sync_(r), refusals_(r) {}
 
     void connection_opened() override { connections_.Increment(); }
     void connection_closed() override { connections_.Decrement(); }
@@ -596,15 +505,24 @@ class http_metrics final : public net::http_probe {
     }
 
   private:
-    Gauge& connections_;
-    Gauge& bodies_;
-    Gauge& followers_;
-    Counter& delivered_;
-    Counter& not_delivered_;
-    Counter& refused_;
-    Counter& evicted_;
-    Counter& timeouts_;
-    Counter& failed_;
+    Registry& r_;
+    Gauge& connections_ = gauge(r_, "callsign_http_connections", "Connections open.");
+    Gauge& bodies_ = gauge(r_, "callsign_http_bodies_bytes",
+                           "Memory held for request bodies, of http.bodies_bytes_max.");
+    Gauge& followers_ = gauge(r_, "callsign_followers", "Connections that follow changes.");
+    Counter& delivered_ = counter(r_, "callsign_webhook_deliveries_total",
+                                  "Webhook deliveries accepted by their server.");
+    Counter& not_delivered_ =
+        counter(r_, "callsign_webhook_failures_total", "Failed webhook delivery attempts.");
+    Counter& refused_ =
+        counter(r_, "callsign_http_connections_refused_total",
+                "Connections rejected by http.connections_max or an address's share.");
+    Counter& evicted_ = counter(r_, "callsign_http_connections_evicted_total",
+                                "Idle connections closed to make room for new ones.");
+    Counter& timeouts_ = counter(r_, "callsign_http_timeouts_total",
+                                 "Connections closed by a timeout of the client.");
+    Counter& failed_ = counter(r_, "callsign_http_sessions_failed_total",
+                               "Connections closed by an internal error.");
     request_metrics requests_;
     sync_metrics sync_;
     refusal_metrics refusals_;
@@ -613,35 +531,7 @@ class http_metrics final : public net::http_probe {
 // Remote accounts.
 class outbox_metrics final : public outbox_probe {
   public:
-    explicit outbox_metrics(Registry& r)
-        : lookups_(counter(r, "callsign_remote_lookups_total",
-                           "Requests to a remote server for the outcome of a version whose "
-                           "response was lost.")),
-          fences_(counter(r, "callsign_remote_fences_total",
-                          "Versions sent to fence off late copies of other versions.")),
-          pulled_(counter(r, "callsign_remote_versions_pulled_total",
-                          "Versions pulled from remote servers.")),
-          contested_(counter(r, "callsign_remote_keys_contested_total",
-                             "Keys no longer corrected because another writer overwrote them.")),
-          accounts_(gauge(r, "callsign_remote_accounts", "Remote accounts.")),
-          halted_(gauge(r, "callsign_remote_accounts_halted", "Halted remote accounts.")),
-          failing_(gauge(r, "callsign_remote_accounts_failing",
-                         "Remote accounts whose server is unreachable or responds incorrectly.")),
-          behind_(gauge(r, "callsign_remote_versions_behind",
-                        "Versions pulled since the mirrors were last up to date.")),
-          lag_(gauge(r, "callsign_remote_lag_seconds",
-                     "Time since the mirror furthest behind was up to date.")) {
-        auto& delivered = prometheus::BuildCounter()
-                              .Name("callsign_remote_deliveries_total")
-                              .Help("Versions sent to remote servers, by outcome.")
-                              .Register(r);
-        constexpr std::array outcomes{"accepted", "conflict",    "lost",
-                                      "refused",  "unreachable", "found"};
-        static_assert(outcomes.size() == outcomes_size);
-        for (std::size_t i = 0; i < outcomes_size; ++i) {
-            delivered_[i] = &delivered.Add({{"outcome", outcomes[i]}});
-        }
-    }
+    explicit outbox_metrics(Registry& r) : r_(r) {}
 
     void delivered(delivery outcome, std::size_t) override {
         delivered_.at(static_cast<std::size_t>(outcome))->Increment();
@@ -660,18 +550,31 @@ class outbox_metrics final : public outbox_probe {
     }
 
   private:
+    Registry& r_;
     static constexpr std::size_t outcomes_size = static_cast<std::size_t>(delivery::found) + 1;
 
-    Counter& lookups_;
-    Counter& fences_;
-    Counter& pulled_;
-    Counter& contested_;
-    Gauge& accounts_;
-    Gauge& halted_;
-    Gauge& failing_;
-    Gauge& behind_;
-    Gauge& lag_;
-    std::array<Counter*, outcomes_size> delivered_{};
+    Counter& lookups_ = counter(r_, "callsign_remote_lookups_total",
+                                "Requests to a remote server for the outcome of a version whose "
+                                "response was lost.");
+    Counter& fences_ = counter(r_, "callsign_remote_fences_total",
+                               "Versions sent to fence off late copies of other versions.");
+    Counter& pulled_ = counter(r_, "callsign_remote_versions_pulled_total",
+                               "Versions pulled from remote servers.");
+    Counter& contested_ =
+        counter(r_, "callsign_remote_keys_contested_total",
+                "Keys no longer corrected because another writer overwrote them.");
+    Gauge& accounts_ = gauge(r_, "callsign_remote_accounts", "Remote accounts.");
+    Gauge& halted_ = gauge(r_, "callsign_remote_accounts_halted", "Halted remote accounts.");
+    Gauge& failing_ = gauge(r_, "callsign_remote_accounts_failing",
+                            "Remote accounts whose server is unreachable or responds incorrectly.");
+    Gauge& behind_ = gauge(r_, "callsign_remote_versions_behind",
+                           "Versions pulled since the mirrors were last up to date.");
+    Gauge& lag_ = gauge(r_, "callsign_remote_lag_seconds",
+                        "Time since the mirror furthest behind was up to date.");
+    std::array<Counter*, outcomes_size> delivered_ = labelled<Counter, outcomes_size>(
+        counters(r_, "callsign_remote_deliveries_total",
+                 "Versions sent to remote servers, by outcome."),
+        "outcome", {"accepted", "conflict", "lost", "refused", "unreachable", "found"});
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace callsign::rules {
 
 find_task::answer read(read_tx& tx, const find_task& q) {
     auto named = resolve(tx, q.account, q.task);
-    if (auto* const found = std::get_if<task>(&named)) return shown(tx, std::move(*found));
+    if (auto* const found = std::get_if<task>(&named))
+        return author_names(tx).shown(std::move(*found));
     return named;
 }
 
