@@ -7,7 +7,8 @@
 //     if (!is_there()) co_await changed.wait(seen, span);
 //
 // Any number of waiters, all on one executor. `clock` must outlive them; a frame that waits may
-// outlive this object, but must not run on then.
+// outlive this object, but must not run on then. Each wait has its own timer, in its frame: a timer
+// kept here for the next wait would outlive the executor whose end destroyed the frame.
 
 #include <callsign/ports/clock.hpp>
 
@@ -66,20 +67,15 @@ class wakeup {
     struct waiters {
         std::uint64_t changes = 0;
         std::vector<timer*> waiting;
-        std::unique_ptr<timer> spare;  // most often there is one waiter
     };
     class waiter {
       public:
         waiter(std::shared_ptr<waiters> among, clock& clock,
                const boost::asio::any_io_executor& executor)
-            : among_(std::move(among)),
-              timer_(among_->spare ? std::move(among_->spare) : clock.make_timer(executor)) {
+            : among_(std::move(among)), timer_(clock.make_timer(executor)) {
             among_->waiting.push_back(timer_.get());
         }
-        ~waiter() {
-            std::erase(among_->waiting, timer_.get());
-            among_->spare = std::move(timer_);
-        }
+        ~waiter() { std::erase(among_->waiting, timer_.get()); }
         waiter(const waiter&) = delete;
         waiter& operator=(const waiter&) = delete;
 
