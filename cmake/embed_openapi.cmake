@@ -2,8 +2,8 @@
 cmake_minimum_required(VERSION 3.25)
 file(READ ${from} text)
 file(CONFIGURE OUTPUT ${to} @ONLY CONTENT
-"#include \"openapi.hpp\"
+"#include <string_view>
 namespace callsign::api {
-std::string_view openapi_text() noexcept { return R\"yaml(@text@)yaml\"; }
+std::string_view openapi_source() noexcept { return R\"yaml(@text@)yaml\"; }
 }
 ")

@@ -61,9 +61,9 @@ class Operation:
 
 
 class Document:
-    def __init__(self, path):
-        with open(path, encoding="utf-8") as file:
-            self.root = yaml.load(file, Loader)
+    def __init__(self, text):
+        self.text = text
+        self.root = yaml.load(text, Loader)
         self.faults = []
         self._validators = {}
         self._check_references(self.root, "")
@@ -244,7 +244,7 @@ class Document:
 
     def compare_problems(self, header, machinery):
         """`machinery`: sources that reject requests before routing."""
-        known = {code: status for status, code in re.findall(r'problem \w+\{\s*(\d+),\s*"([a-z-]+)"', header)}
+        known = {code: status for status, code in re.findall(r'DO\(\w+, (\d+), "([a-z-]+)"', header)}
         known |= {code: status for status, code in re.findall(r'\b(\d{3}), "([a-z]+(?:-[a-z]+)+)",', machinery)}
         described = {}
         for name, answer in self.root["components"]["responses"].items():

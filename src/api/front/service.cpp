@@ -136,7 +136,7 @@ class service::impl {
                     {engine, jobs_, clock, sync_, turnstile_, clients_, sessions_, registrations_,
                      snapshots_},
                     {engine, jobs_, reaper, clock, entropy, late_retries_, remote_, backups_},
-                    {engine, hooks_},
+                    {engine, hooks_, all_routes()},
                     {web_options_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
 

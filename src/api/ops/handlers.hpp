@@ -5,12 +5,15 @@
 
 #include <callsign/api/service.hpp>
 
+#include <span>
+
 namespace callsign::api {
 
 // Outlives every request.
 struct ops_context {
     callsign::engine& engine;
     const service_hooks& hooks;
+    std::span<const route> routes;
 };
 
 awaitable<http_response> get_api(ops_context& o, request_context& c);

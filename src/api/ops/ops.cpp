@@ -36,8 +36,9 @@ awaitable<http_response> get_api(ops_context&, request_context&) {
     co_return response;
 }
 
-awaitable<http_response> get_openapi(ops_context&, request_context&) {
-    http_response response = text(200, std::string(openapi_text()));
+awaitable<http_response> get_openapi(ops_context& o, request_context&) {
+    static const std::string whole = complete_openapi(openapi_source(), o.routes);
+    http_response response = text(200, whole);
     response.content_type = "application/yaml";  // RFC 9512
     co_return response;
 }
