@@ -44,8 +44,8 @@ class follower {
     asio::awaitable<void> follow(std::uint16_t port, const std::string& token, int& following,
                                  std::int64_t& heard) {
         const tcp::endpoint server(asio::ip::make_address("127.0.0.1"), port);
-        const auto [refused] = co_await socket_.async_connect(server, use_result);
-        if (refused) options::fail("cannot connect: " + refused.message());
+        const auto [rejected] = co_await socket_.async_connect(server, use_result);
+        if (rejected) options::fail("cannot connect: " + rejected.message());
         const std::string request = request_with(token);
         co_await asio::async_write(socket_, asio::buffer(request), use_result);
         for (bool begun = false;;) {
@@ -56,7 +56,7 @@ class follower {
             const std::string_view text(bytes, got);
             if (!begun) {
                 const bool fine = text.find(" 200 ") == 8 || text.find(" 101 ") == 8;
-                if (!fine) options::fail("refused: " + std::string(text));
+                if (!fine) options::fail("rejected: " + std::string(text));
                 begun = true;
                 ++following;
             }

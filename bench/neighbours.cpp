@@ -158,7 +158,7 @@ struct load_counts {
     std::mutex mutex;
     std::map<unsigned, std::uint64_t> by_status;
     std::uint64_t unanswered = 0;
-    std::uint64_t silent_refusals = 0;  // 503 without Retry-After
+    std::uint64_t silent_rejections = 0;  // 503 without Retry-After
 
     void count(const std::optional<http_answer>& answer) {
         const std::lock_guard lock(mutex);
@@ -167,7 +167,7 @@ struct load_counts {
             return;
         }
         ++by_status[answer->status];
-        if (answer->status == 503 && answer->header("Retry-After").empty()) ++silent_refusals;
+        if (answer->status == 503 && answer->header("Retry-After").empty()) ++silent_rejections;
     }
 };
 
@@ -279,7 +279,7 @@ load make_load(const world& w, std::string_view name) {
 struct noticed {
     histogram creates;
     histogram reads;
-    std::uint64_t refused = 0;
+    std::uint64_t rejected = 0;
 };
 
 // One request at a time, a hundred per second: the devices of one user.
@@ -291,7 +291,7 @@ noticed live_quietly(const world& w, const std::string& token, const std::string
         const auto begun = steady_clock::now();
         const std::optional<http_answer> answer = ask();
         into.record(steady_clock::now() - begun);
-        if (!answer || answer->status != status) ++n.refused;
+        if (!answer || answer->status != status) ++n.rejected;
     };
     const auto end = steady_clock::now() + duration;
     for (int i = 0; steady_clock::now() < end; ++i) {
@@ -343,15 +343,15 @@ bool measure(const settings& s, const std::string& name) {
         std::printf(" %u: %llu", status, static_cast<unsigned long long>(number));
     std::printf("\n");
     std::fflush(stdout);
-    const std::uint64_t refused = alone.refused + beside.refused;
-    if (refused != 0)
+    const std::uint64_t rejected = alone.rejected + beside.rejected;
+    if (rejected != 0)
         std::printf("%-10s QUIET ACCOUNT: %llu REQUESTS REJECTED\n", "",
-                    static_cast<unsigned long long>(refused));
-    if (counts.unanswered + counts.silent_refusals != 0)
+                    static_cast<unsigned long long>(rejected));
+    if (counts.unanswered + counts.silent_rejections != 0)
         std::printf("%-10s %llu WITHOUT RESPONSE, %llu 503 WITHOUT Retry-After\n", "",
                     static_cast<unsigned long long>(counts.unanswered),
-                    static_cast<unsigned long long>(counts.silent_refusals));
-    return refused + counts.unanswered + counts.silent_refusals == 0;
+                    static_cast<unsigned long long>(counts.silent_rejections));
+    return rejected + counts.unanswered + counts.silent_rejections == 0;
 }
 
 int run(const settings& s) {

@@ -323,7 +323,7 @@ void join(std::vector<std::thread> threads) {
 
 void print_boards(const settings& s, const std::vector<board_result>& boards) {
     std::printf("\n%-8s %8s %12s %10s %10s %10s %10s %8s\n", "board", "tickets", "numbers",
-                "requests", "lost", "replayed", "refused", "wait");
+                "requests", "lost", "replayed", "rejected", "wait");
     for (unsigned b = 0; b < s.boards; ++b) {
         const board_result& r = boards[b];
         const std::string numbers = "1.." + std::to_string(r.highest);
@@ -332,7 +332,7 @@ void print_boards(const settings& s, const std::vector<board_result>& boards) {
                     static_cast<unsigned long long>(r.seen.requests),
                     static_cast<unsigned long long>(r.seen.answers_lost),
                     static_cast<unsigned long long>(r.seen.replayed),
-                    static_cast<unsigned long long>(r.seen.refused),
+                    static_cast<unsigned long long>(r.seen.rejected),
                     static_cast<unsigned long long>(r.seen.told_to_wait));
     }
 }

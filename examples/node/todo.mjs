@@ -81,12 +81,12 @@ function jsonFiles(folder) {
 // Local changes that are not settled yet: one file per entry, named by its time. Adding one needs
 // no lock, so `add` works while `follow` runs.
 class Outbox {
-    refusals = 0;
+    rejections = 0;
 
     constructor(folder) {
         this.path = path.join(folder, 'outbox');
-        this.refused = path.join(folder, 'refused');
-        for (const each of [folder, this.path, this.refused]) makeFolder(each);
+        this.rejected = path.join(folder, 'rejected');
+        for (const each of [folder, this.path, this.rejected]) makeFolder(each);
     }
 
     files() {
@@ -112,13 +112,13 @@ class Outbox {
     }
 
     setAside(file, entry, problem) {
-        ++this.refusals;
-        const kept = path.join(this.refused, path.basename(file));
+        ++this.rejections;
+        const kept = path.join(this.rejected, path.basename(file));
         writeFile(file, {...entry, problem});
         fs.renameSync(file, kept);  // atomic: neither lost nor duplicated
-        syncFolder(this.refused);
+        syncFolder(this.rejected);
         syncFolder(this.path);
-        warn(`Refused, and kept in ${kept}: ${words(problem)}`);
+        warn(`Rejected, and kept in ${kept}: ${words(problem)}`);
     }
 }
 
@@ -488,8 +488,8 @@ function showList(folder) {
         const key = (task.key ?? '-').padEnd(10);
         say(`${key} ${task.uuid.slice(0, 8)}  ${task.description ?? ''}  ${more}`);
     }
-    for (const file of jsonFiles(path.join(folder, 'refused'))) {
-        say(`Refused: ${file}: ${words(readFile(file, {}).problem ?? {})}`);
+    for (const file of jsonFiles(path.join(folder, 'rejected'))) {
+        say(`Rejected: ${file}: ${words(readFile(file, {}).problem ?? {})}`);
     }
 }
 
@@ -511,7 +511,7 @@ async function sync(folder, args) {
     const syncer = new Syncer(folder, account(folder, args));
     if (args.command === 'follow') await syncer.follow();
     await syncer.sync();
-    return syncer.outbox.refusals ? 1 : 0;
+    return syncer.outbox.rejections ? 1 : 0;
 }
 
 const commands = {init, add, edit, done: edit, list: showList, show, sync, follow: sync};

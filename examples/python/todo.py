@@ -91,8 +91,8 @@ class Outbox:
     """
 
     def __init__(self, folder):
-        self.path, self.refused, self.refusals = folder / "outbox", folder / "refused", 0
-        for each in folder, self.path, self.refused:
+        self.path, self.rejected, self.rejections = folder / "outbox", folder / "rejected", 0
+        for each in folder, self.path, self.rejected:
             make_folder(each)
 
     def files(self):
@@ -114,12 +114,12 @@ class Outbox:
         sync_folder(self.path)
 
     def set_aside(self, file, entry, problem):
-        self.refusals += 1
+        self.rejections += 1
         write_file(file, {**entry, "problem": problem})
-        os.rename(file, self.refused / file.name)  # atomic: neither lost nor duplicated
-        sync_folder(self.refused)
+        os.rename(file, self.rejected / file.name)  # atomic: neither lost nor duplicated
+        sync_folder(self.rejected)
         sync_folder(self.path)
-        say(f"Refused, and kept in {self.refused / file.name}: {words(problem)}")
+        say(f"Rejected, and kept in {self.rejected / file.name}: {words(problem)}")
 
 
 class Store:
@@ -459,8 +459,8 @@ def show_list(folder, _):
         more = [task.get("project"), *task.get("tags", []), task.get("due")]
         say(f"{task.get('key', '-'):<10} {task['uuid'][:8]}  {task.get('description', '')}"
             f"  {' '.join(filter(None, more))}", sys.stdout)
-    for file in sorted((folder / "refused").glob("*.json")):
-        say(f"Refused: {file}: {words(read_file(file, {}).get('problem', {}))}", sys.stdout)
+    for file in sorted((folder / "rejected").glob("*.json")):
+        say(f"Rejected: {file}: {words(read_file(file, {}).get('problem', {}))}", sys.stdout)
 
 
 def show(folder, _):
@@ -478,7 +478,7 @@ def sync(folder, args):
         if args.command == "follow":
             syncer.follow()
         syncer.sync()
-        return 1 if syncer.outbox.refusals else 0
+        return 1 if syncer.outbox.rejections else 0
 
 
 COMMANDS = {"init": init, "add": add, "edit": edit, "done": edit, "list": show_list, "show": show,

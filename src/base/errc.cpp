@@ -12,7 +12,7 @@ class category final : public boost::system::error_category {
         case errc::overloaded: return "the server is overloaded";
         case errc::shutting_down: return "the server is shutting down";
         case errc::deadline_exceeded: return "the deadline passed before the request was started";
-        case errc::store_refused: return "the store rejected the change";
+        case errc::store_rejected: return "the store rejected the change";
         case errc::outcome_unknown: return "the outcome of the change is unknown";
         case errc::store_unavailable: return "the store cannot be read";
         case errc::storage_full: return "the disk is full";

@@ -28,9 +28,9 @@ class too_late : public failure {
 };
 
 // The server rejected this request; others may succeed.
-class refusal : public failure {
+class rejection : public failure {
   public:
-    refusal(const std::string& sentence, std::string answer)
+    rejection(const std::string& sentence, std::string answer)
         : failure(sentence), answer_(std::move(answer)) {}
 
     // The problem, as the server sent it.

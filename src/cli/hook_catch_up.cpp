@@ -29,9 +29,9 @@ constexpr std::size_t export_uuids_max = 500;
 
 struct catch_up_counts {
     std::int64_t set = 0;
-    std::int64_t gone = 0;     // no longer spooled: no such task
-    std::int64_t waiting = 0;  // still spooled
-    std::int64_t refused = 0;  // of these
+    std::int64_t gone = 0;      // no longer spooled: no such task
+    std::int64_t waiting = 0;   // still spooled
+    std::int64_t rejected = 0;  // of these
 };
 
 // What is needed of an exported task.
@@ -101,8 +101,8 @@ class key_catcher {
         for (const known_task* task : tasks) {
             try {
                 assign_key(server, *task);
-            } catch (const refusal& no) {
-                ++counts_.refused;
+            } catch (const rejection& no) {
+                ++counts_.rejected;
                 session_.around().err << to_string(task->id) << ": " << no.what() << '\n';
             } catch (const account_is_managed&) {
                 while (!remembered_.empty()) forget(remembered_.begin()->first);
@@ -228,8 +228,8 @@ void catch_up(session& s, const hook_choice& choice) {
         throw;
     }
     show_caught_up(s, catcher.counts());
-    if (catcher.counts().refused > 0) {
-        throw failure("the server assigns no key to " + std::to_string(catcher.counts().refused) +
+    if (catcher.counts().rejected > 0) {
+        throw failure("the server assigns no key to " + std::to_string(catcher.counts().rejected) +
                       " of the tasks");
     }
 }

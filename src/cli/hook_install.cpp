@@ -36,7 +36,7 @@ std::string hook_script(const std::filesystem::path& program, const std::string&
     std::string script = "#!/bin/sh\n";
     script += mark_of_ours;
     script += R"(
-# If callsign cannot be run the task passes as it is: Taskwarrior refuses what a hook fails on.
+# If callsign cannot be run the task passes as it is: Taskwarrior rejects what a hook fails on.
 input=$(cat)
 output=$(printf '%s\n' "$input" | )";
     script += in_sh_quotes(program.string()) + " hook " + event;
@@ -89,7 +89,7 @@ key_settings choose_settings(const session& s, const hook_choice& choice,
     if (!ca_file.empty()) settings.ca_file = std::filesystem::absolute(ca_file).string();
     settings.insecure = settings.insecure || given.insecure;
     settings.project = settings.project && !choice.no_project;
-    refuse_in_clear(parse_server_url(settings.url), settings.insecure);
+    reject_in_clear(parse_server_url(settings.url), settings.insecure);
     if (!choice.attribute.empty()) settings.attribute = choice.attribute;
     check_attribute(settings.attribute);
     if (!given.timeout.empty()) settings.timeout = given.timeout;

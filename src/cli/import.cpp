@@ -22,9 +22,9 @@ struct import_counts {
     std::int64_t versions = 0;
     std::int64_t versions_there = 0;
     std::int64_t snapshots = 0;
-    std::int64_t managed = 0;  // clients not imported: the account is managed by now
-    std::int64_t refused = 0;  // clients whose history differs here
-    std::int64_t broken = 0;   // clients whose history in the file is incomplete or unreadable
+    std::int64_t managed = 0;   // clients not imported: the account is managed by now
+    std::int64_t rejected = 0;  // clients whose history differs here
+    std::int64_t broken = 0;    // clients whose history in the file is incomplete or unreadable
 };
 
 // Client IDs are credentials, so the user sees account names.
@@ -71,7 +71,7 @@ class importer {
         wanted.set_client_id(to_string(client.id));
         try {
             session_.ask(verb::post, "/v1/admin/accounts", &wanted);
-        } catch (const refusal& no) {
+        } catch (const rejection& no) {
             v1::Problem problem;
             session::read(no.answer(), problem);
             if (problem.code() != "client-id-taken") throw;
@@ -117,8 +117,8 @@ class importer {
         }
         try {
             import_history(client, chain, known, who);
-        } catch (const refusal& no) {
-            ++counts_.refused;
+        } catch (const rejection& no) {
+            ++counts_.rejected;
             say(who + ": " + no.what());
         } catch (const failure&) {
             throw;  // an error of the server, for all clients
@@ -218,14 +218,14 @@ void import_taskchampion(session& s, const std::string& name, const import_choic
                                 {"versionsThereAlready", counts.versions_there},
                                 {"snapshots", counts.snapshots},
                                 {"managed", counts.managed},
-                                {"refused", counts.refused},
+                                {"rejected", counts.rejected},
                                 {"broken", counts.broken}}));
     } else {
         show_imported(s, counts);
     }
     std::string left;
-    if (counts.refused > 0) {
-        left = "the history of " + std::to_string(counts.refused) + " differs from this server's";
+    if (counts.rejected > 0) {
+        left = "the history of " + std::to_string(counts.rejected) + " differs from this server's";
     }
     if (counts.broken > 0) {
         left += (left.empty() ? "the history of " : ", that of ") + std::to_string(counts.broken) +

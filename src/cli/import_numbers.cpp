@@ -34,7 +34,7 @@ struct placed_row {
     std::int64_t after = 0;  // the number before it in the file
 };
 
-[[noreturn]] void refuse_table(const std::vector<std::string>& faults) {
+[[noreturn]] void reject_table(const std::vector<std::string>& faults) {
     std::string text = "the table has errors; nothing was imported";
     for (const std::string& fault : faults) text += "\n  " + printable(fault);
     throw failure(text);
@@ -74,7 +74,7 @@ std::vector<placed_row> place_rows(session& s, const std::string& account,
                              ": its number is the one of line " + std::to_string(before.row.line));
         }
     }
-    if (!faults.empty()) refuse_table(faults);
+    if (!faults.empty()) reject_table(faults);
     return all;
 }
 
@@ -114,7 +114,7 @@ std::string line_of(std::string_view field, std::span<const placed_row> rows) {
 }
 
 // Adds the errors of a rejected request by line; the server has imported none of its rows.
-void collect_row_faults(const refusal& no, std::span<const placed_row> rows,
+void collect_row_faults(const rejection& no, std::span<const placed_row> rows,
                         std::vector<std::string>& faults) {
     v1::Problem problem;
     session::read(no.answer(), problem);
@@ -144,7 +144,7 @@ row_counts send_rows(session& s, const std::string& account, std::span<const pla
             session::read(s.ask(verb::post, account_path(account, "/numbers"), &message), result);
             sum.imported += result.imported();
             sum.there_already += result.there_already();
-        } catch (const refusal& no) {
+        } catch (const rejection& no) {
             collect_row_faults(no, left, faults);
             if (!check_only) return sum;
         }
@@ -159,12 +159,12 @@ row_counts send_rows(session& s, const std::string& account, std::span<const pla
 
 void import_numbers(session& s, const std::string& file, const std::string& account) {
     numbers_file read = read_numbers_file(read_input(s.around(), file));
-    if (!read.faults.empty()) refuse_table(read.faults);
+    if (!read.faults.empty()) reject_table(read.faults);
     const std::size_t count = read.rows.size();
     const std::vector<placed_row> rows = place_rows(s, account, std::move(read.rows));
     std::vector<std::string> faults;
     send_rows(s, account, rows, true, faults);
-    if (!faults.empty()) refuse_table(faults);
+    if (!faults.empty()) reject_table(faults);
     const row_counts sum = send_rows(s, account, rows, false, faults);
     if (!faults.empty()) {
         std::string text = "the series changed during the import; " + std::to_string(sum.imported) +

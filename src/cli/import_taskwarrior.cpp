@@ -34,7 +34,7 @@ constexpr std::size_t batch_bytes_max = std::size_t{512} * 1024;
 // rest of the request.
 constexpr std::size_t task_bytes_sent_max = (std::size_t{1} << 20) - 256;
 
-[[noreturn]] void refuse_export(std::string text, const std::vector<std::string>& faults) {
+[[noreturn]] void reject_export(std::string text, const std::vector<std::string>& faults) {
     for (const std::string& fault : faults) text += "\n  " + printable(fault);
     throw failure(text);
 }
@@ -78,7 +78,7 @@ taskwarrior_export read_checked(const cli_context& around, const std::string& fi
     taskwarrior_export read = read_taskwarrior_export(read_input(around, file));
     check_tasks(read);
     if (!read.faults.empty()) {
-        refuse_export("the export has errors; nothing was imported", read.faults);
+        reject_export("the export has errors; nothing was imported", read.faults);
     }
     return read;
 }
@@ -134,17 +134,17 @@ std::vector<placed_task> place_tasks(const taskwarrior_export& read,
             all[i].after = before.number;
         }
     }
-    if (!faults.empty()) refuse_export("the export has errors; nothing was imported", faults);
+    if (!faults.empty()) reject_export("the export has errors; nothing was imported", faults);
     return all;
 }
 
 // Adds the errors of a rejected request by task. A missing series is reported once, with a count.
-void collect_task_faults(const refusal& no, std::span<const placed_task> tasks,
+void collect_task_faults(const rejection& no, std::span<const placed_task> tasks,
                          std::map<std::string, std::int64_t>& missing,
                          std::vector<std::string>& faults) {
     v1::Problem problem;
     session::read(no.answer(), problem);
-    if (problem.code() != "numbers-refused") throw no;
+    if (problem.code() != "numbers-rejected") throw no;
     for (const v1::FieldProblem& error : problem.errors()) {
         constexpr std::string_view start = "tasks[";
         const std::string& field = error.field();
@@ -177,7 +177,7 @@ totals send_all(session& s, const std::string& account, std::span<const placed_t
         v1::ImportTasksResult result;
         try {
             session::read(s.ask(verb::post, target, &message), result);
-        } catch (const refusal& no) {
+        } catch (const rejection& no) {
             collect_task_faults(no, from, missing, faults);
             if (!how.check_only()) break;
         }
@@ -198,7 +198,7 @@ totals send_all(session& s, const std::string& account, std::span<const placed_t
         text += "\n  series " + prefix + " does not exist; " + std::to_string(tasks) +
                 (tasks == 1 ? " task has" : " tasks have") + " a key of it";
     }
-    refuse_export(std::move(text), faults);
+    reject_export(std::move(text), faults);
 }
 
 v1::ImportTasks keys_to_be(bool checked_only) {

@@ -20,7 +20,7 @@ std::string text_in(const std::string& answer, boost::json::string_view name) {
 }
 
 // Returns whether the status is about this task: another token, or a retry, would not help.
-bool is_refusal(unsigned status) {
+bool is_rejection(unsigned status) {
     return status >= 400 && status < 500 && status != 401 && status != 403 && status != 408 &&
            status != 429;
 }
@@ -51,7 +51,7 @@ std::string ask_for_key(const std::function<http_answer(const http_call&)>& exch
         throw failure("the response is not a receipt for this task: is the server Callsign?");
     }
     if (text_in(answer.body, "code") == "account-managed") throw account_is_managed();
-    if (is_refusal(answer.status)) throw refusal(describe(answer), answer.body);
+    if (is_rejection(answer.status)) throw rejection(describe(answer), answer.body);
     throw failure(describe(answer));
 }
 

@@ -17,7 +17,7 @@ class account_is_managed : public failure {
     account_is_managed();
 };
 
-// `project` chooses the series while the task has no number. Throws failure, or refusal if the
+// `project` chooses the series while the task has no number. Throws failure, or rejection if the
 // error concerns only this task.
 std::string ask_for_key(const std::function<http_answer(const http_call&)>& exchange,
                         const key_server& server, const uuid& task, const std::string& project);

@@ -120,7 +120,7 @@ key_server find_key_server(const session& s, const key_settings& settings) {
     key_server server{parse_server_url(url), std::move(token)};
     server.url.ca_file = ca_file_of(s.around(), given);
     if (server.url.ca_file.empty()) server.url.ca_file = settings.ca_file;
-    refuse_in_clear(server.url, insecure);
+    reject_in_clear(server.url, insecure);
     return server;
 }
 

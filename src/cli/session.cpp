@@ -102,7 +102,7 @@ std::string describe(const http_answer& answer) {
     return text;
 }
 
-void refuse_in_clear(const server_url& server, bool insecure) {
+void reject_in_clear(const server_url& server, bool insecure) {
     if (insecure || server.tls || is_loopback(server)) return;
     throw failure("refusing to send the token unencrypted to " + server.text +
                       ": use https://, a TLS proxy or tunnel on a loopback address, or --insecure",
@@ -148,7 +148,7 @@ void session::find_server() {
     server_.is_known = !running.empty() && server_.text == running;
     token_ = find_token(server_.is_known);
     // A token from this host stays on this host, whatever the address.
-    if (!server_.is_known) refuse_in_clear(server_, options_.insecure);
+    if (!server_.is_known) reject_in_clear(server_, options_.insecure);
 }
 
 bool session::directory_is_given() const {
@@ -187,7 +187,7 @@ std::string session::send(http_call call, milliseconds at_least) {
     call.token = token_;
     http_answer answer = around_.exchange(server_, call, std::max(patience_, at_least));
     if (answer.status == 400 || answer.status == 409 || answer.status == 422) {
-        throw refusal(describe(answer), answer.body);
+        throw rejection(describe(answer), answer.body);
     }
     if (answer.status < 200 || answer.status > 299) throw failure(describe(answer));
     return std::move(answer.body);

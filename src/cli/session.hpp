@@ -59,7 +59,7 @@ std::string variable(const cli_context& around, const char* name);
 std::string describe(const http_answer& answer);
 
 // Throws failure if the request would leave this host unencrypted.
-void refuse_in_clear(const server_url& server, bool insecure);
+void reject_in_clear(const server_url& server, bool insecure);
 
 // Empty members are not given.
 struct global_options {

@@ -95,7 +95,7 @@ class engine::impl {
 
     asio::awaitable<boost::system::error_code> perform(work& w) {
         if (!accepting_) co_return errc::shutting_down;
-        if (const auto refused = admit(w, w.held_bytes())) co_return refused;
+        if (const auto rejected = admit(w, w.held_bytes())) co_return rejected;
         if (!w.deadline) w.deadline = deadline();
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this, &w](auto handler) {
@@ -110,7 +110,7 @@ class engine::impl {
     asio::awaitable<boost::system::error_code> perform(claim asks, work_kind kind,
                                                        std::function<void(read_tx*)> run) {
         work_item item(asks, kind, std::move(run));
-        if (const auto refused = admit(item, asks.price.bytes)) co_return refused;
+        if (const auto rejected = admit(item, asks.price.bytes)) co_return rejected;
         if (!item.deadline) item.deadline = deadline();
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this, &item](auto handler) {
@@ -376,7 +376,7 @@ class engine::impl {
 
     void record(const result<create_answer>& outcome, std::optional<time_point> retried_since) {
         using outcome_kind = engine_probe::create_outcome;
-        if (!outcome) return probe_.create_answered(outcome_kind::refused);
+        if (!outcome) return probe_.create_answered(outcome_kind::rejected);
         const auto* given = std::get_if<receipted>(&*outcome);
         const bool late = std::holds_alternative<slot_failed>(*outcome);
         probe_.create_answered(
@@ -386,7 +386,7 @@ class engine::impl {
             : late ? outcome_kind::failed
             : std::holds_alternative<key_conflict>(*outcome) ? outcome_kind::conflict
             : std::holds_alternative<in_progress>(*outcome)  ? outcome_kind::in_progress
-                                                             : outcome_kind::refused);
+                                                             : outcome_kind::rejected);
         if (retried_since) probe_.retry_seen(writer_.last_moment() - *retried_since, late);
     }
 

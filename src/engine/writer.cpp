@@ -152,7 +152,7 @@ bool writer::has_room(std::size_t commands, const cost& sum, const cost& more) c
 void writer::run(std::vector<work*>& batch) {
     if (!stopped_ && lost_) stopped_ = errc::shutting_down;
     if (stopped_) {
-        refuse(batch);
+        reject(batch);
         return make_durable(batch);
     }
     const auto written_before = store_.totals();
@@ -311,7 +311,7 @@ void writer::maintain(bool idle, bool light_waits) {
 // an unreadable record is known without a search.
 void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     if (batch.empty()) return;
-    if (stopped_) return refuse(batch);
+    if (stopped_) return reject(batch);
     // The parts before have taken the time of a batch.
     if (not_applied_ > 0) {
         not_applied_ += batch.size();
@@ -319,7 +319,7 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
     }
     bool opened = false;
     const auto error = attempt(batch, opened);
-    if (error && error == stopped_) return refuse(batch);
+    if (error && error == stopped_) return reject(batch);
     if (!error) return;
     for (work* w : batch) w->error = error;
     // If the transaction could not begin, no command is at fault.
@@ -341,7 +341,7 @@ void writer::apply_in_parts(std::span<work* const> batch, int& attempts_left) {
 }
 
 // Nothing more is written. The outcome of a creation whose first phase was committed is unknown.
-void writer::refuse(std::span<work* const> batch) {
+void writer::reject(std::span<work* const> batch) {
     for (work* w : batch) {
         const bool is_unknown = w->begun && stopped_ == errc::shutting_down;
         w->error = is_unknown ? errc::outcome_unknown : stopped_;
@@ -470,7 +470,7 @@ boost::system::error_code writer::failed(const store_failure& failure) {
     }
     if (failure.is_transient()) {
         if (failure.is_lasting()) met_ = failure;
-        return failure.reason() == kind::full ? errc::storage_full : errc::store_refused;
+        return failure.reason() == kind::full ? errc::storage_full : errc::store_rejected;
     }
     if (failure.reason() == kind::damaged && applied_) return errc::record_damaged;
     if (failure.is_damage()) {

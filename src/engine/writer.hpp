@@ -120,7 +120,7 @@ class writer {
     void lose(const std::string& why);
     void maintain(bool idle, bool light_waits);
     void apply_in_parts(std::span<work* const> batch, int& attempts_left);
-    void refuse(std::span<work* const> batch);
+    void reject(std::span<work* const> batch);
     boost::system::error_code attempt(std::span<work* const>& batch, bool& opened);
     bool apply_and_commit(std::span<work* const>& batch, bool& opened);
     std::size_t apply_some(write_tx& tx, std::span<work* const> batch, const rules::moment& m,

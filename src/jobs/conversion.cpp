@@ -90,7 +90,7 @@ std::span<T> take_step(std::span<T> rest, std::vector<T>& step, std::size_t& byt
 awaitable<result<std::optional<manage_account::answer>>> take_over(context& with,
                                                                    opened_history& all,
                                                                    board::job& job) {
-    using refusal = std::optional<manage_account::answer>;
+    using rejection = std::optional<manage_account::answer>;
     std::span<version> versions(all.history);
     std::span<manage_account::made_task> tasks(all.tasks);
     for (;;) {
@@ -102,9 +102,9 @@ awaitable<result<std::optional<manage_account::answer>>> take_over(context& with
             all.last.history = std::move(step.history);
             all.last.tasks = std::move(step.tasks);
             all.last.bytes = step.bytes;
-            co_return refusal();
+            co_return rejection();
         }
-        if (job.is_cancelled()) co_return refusal();
+        if (job.is_cancelled()) co_return rejection();
         const auto count = std::ssize(step.tasks);
         const auto done = co_await with.engine.submit(std::move(step));
         if (!done) co_return done.error();
@@ -114,7 +114,7 @@ awaitable<result<std::optional<manage_account::answer>>> take_over(context& with
             continue;
         }
         co_return std::visit(
-            [](const auto& why) -> refusal {
+            [](const auto& why) -> rejection {
                 if constexpr (std::is_same_v<std::decay_t<decltype(why)>,
                                              take_over_history::went_on>) {
                     return std::nullopt;
@@ -161,13 +161,13 @@ awaitable<result<std::optional<conversion_answer>>> convert_as_it_is(
     if (!told || *told) co_return told;
     auto all = co_await close_history(with, id, account.client.client_id, opener, derived);
     if (!all) co_return all.error();
-    auto refused = co_await take_over(with, *all, job);
-    if (!refused) co_return refused.error();
+    auto rejected = co_await take_over(with, *all, job);
+    if (!rejected) co_return rejected.error();
     if (job.is_cancelled()) co_return ended(cancelled{});
     const bool is_all_sealed_there = all->last.taken.seq > 0;
     result<manage_account::answer> done = make_error_code(errc::store_unavailable);
-    if (*refused) {
-        done = std::move(**refused);
+    if (*rejected) {
+        done = std::move(**rejected);
     } else {
         done = co_await with.engine.submit(std::move(all->last), std::move(by));
     }

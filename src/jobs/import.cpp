@@ -29,18 +29,18 @@ awaitable<result<import_tasks::answer>> take_steps(context& with, import_tasks r
     auto job = with.board.begin(job_kind::import, rest.account);
     const auto total = static_cast<std::int64_t>(rest.tasks.size());
     import_tasks::done all;
-    import_tasks::keys_refused refused;
+    import_tasks::keys_rejected rejected;
     for (;;) {
         import_tasks command = rest;
         actor again = by;
         const auto answer = co_await with.engine.submit(std::move(command), std::move(again));
         if (!answer) co_return answer.error();
         const import_tasks::done* done = std::get_if<import_tasks::done>(&*answer);
-        if (const auto* const no = std::get_if<import_tasks::keys_refused>(&*answer)) {
-            add_errors(refused.faults, no->faults, all.taken);
+        if (const auto* const no = std::get_if<import_tasks::keys_rejected>(&*answer)) {
+            add_errors(rejected.faults, no->faults, all.taken);
             if (!rest.check_only) {
-                refused.checked = std::move(all);
-                co_return import_tasks::answer(std::move(refused));
+                rejected.checked = std::move(all);
+                co_return import_tasks::answer(std::move(rejected));
             }
             done = &no->checked;
         }
@@ -58,7 +58,7 @@ awaitable<result<import_tasks::answer>> take_steps(context& with, import_tasks r
                          rest.tasks.begin() + static_cast<std::ptrdiff_t>(done->taken));
         job.at({static_cast<std::int64_t>(all.taken), total});
     }
-    if (!refused.faults.empty()) co_return import_tasks::answer(std::move(refused));
+    if (!rejected.faults.empty()) co_return import_tasks::answer(std::move(rejected));
     co_return import_tasks::answer(std::move(all));
 }
 

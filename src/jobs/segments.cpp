@@ -141,9 +141,9 @@ awaitable<result<add_version::answer>> add_in_steps(context& with, add_version n
         if (done && std::holds_alternative<add_version::needs_missed>(*done)) {
             auto missed = std::make_shared<missed_changes>();
             if (next.missed) *missed = *next.missed;
-            auto refused = co_await read_missed(with.engine, next, all, reserve, *missed);
-            if (!refused) co_return refused.error();
-            if (*refused) co_return **refused;
+            auto rejected = co_await read_missed(with.engine, next, all, reserve, *missed);
+            if (!rejected) co_return rejected.error();
+            if (*rejected) co_return **rejected;
             next.missed = std::move(missed);
             continue;
         }

@@ -190,7 +190,7 @@ class write_log final : public engine_probe {
     void write_failure_changed(const std::optional<store_failure>& now) override {
         next_.write_failure_changed(now);
         if (now) {
-            log_->log(platform::log_level::error, "write-refused",
+            log_->log(platform::log_level::error, "writes-rejected",
                       {{"reason", std::string(name_of(now->reason()))}, {"error", now->what()}});
         } else {
             log_->log(platform::log_level::info, "writes-resumed", {});
@@ -203,7 +203,7 @@ class write_log final : public engine_probe {
         case store_failure::kind::io_error: return "io-error";
         case store_failure::kind::read_only: return "read-only";
         case store_failure::kind::corrupt: return "damaged";
-        default: return "refused";
+        default: return "rejected";
         }
     }
 

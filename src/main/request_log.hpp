@@ -75,7 +75,7 @@ class request_log final : public net::http_probe {
 
     void connection_opened() override { next_.connection_opened(); }
     void connection_closed() override { next_.connection_closed(); }
-    void connection_refused() override { next_.connection_refused(); }
+    void connection_rejected() override { next_.connection_rejected(); }
     void connection_evicted() override { next_.connection_evicted(); }
     void connection_timed_out() override { next_.connection_timed_out(); }
     void request_answered(const net::http_request& request, const net::http_response& response,
@@ -85,7 +85,7 @@ class request_log final : public net::http_probe {
 
     void request_finished(const net::finished_request& f) override {
         next_.request_finished(f);
-        if (!f.facts.refused.empty()) tell_refusal(f);
+        if (!f.facts.rejected.empty()) tell_rejection(f);
         // Errors of remote servers are logged once, when they begin (remote_log).
         const bool is_asked_all_the_time =
             f.facts.route == "/livez" || f.facts.route == "/readyz" || f.facts.route == "/metrics";
@@ -99,7 +99,7 @@ class request_log final : public net::http_probe {
         } else if (options_.requests != "off") {
             // Nor can anonymous clients fill the disk, with accepted or rejected requests.
             const bool of_stranger = f.facts.account.empty() && f.facts.caller.empty();
-            if (of_stranger && !may_log(f.status >= 400 ? strangers_refused_ : strangers_)) return;
+            if (of_stranger && !may_log(f.status >= 400 ? strangers_rejected_ : strangers_)) return;
             tell(options_.requests == "info" ? platform::log_level::info
                                              : platform::log_level::debug,
                  f);
@@ -148,12 +148,12 @@ class request_log final : public net::http_probe {
     }
 
     // `client` comes first, before any text that a client chose: log filters rely on that.
-    void tell_refusal(const net::finished_request& f) {
+    void tell_rejection(const net::finished_request& f) {
         if (!log_->enabled(platform::log_level::warn)) return;
-        line_budget& budget = budget_of(f.facts.refused);
+        line_budget& budget = budget_of(f.facts.rejected);
         begin_second(budget);
         if (!budget.take(f.request.client_address)) return;
-        log_->log(platform::log_level::warn, f.facts.refused,
+        log_->log(platform::log_level::warn, f.facts.rejected,
                   {{"client", net::to_string(f.request.client_address)},
                    {"reason", text_or_nothing(f.facts.reason)},
                    {"route", std::string(f.facts.route)},
@@ -168,9 +168,9 @@ class request_log final : public net::http_probe {
     };
 
     line_budget& budget_of(std::string_view event) {
-        const auto found = std::find_if(refusals_.begin(), refusals_.end(),
+        const auto found = std::find_if(rejections_.begin(), rejections_.end(),
                                         [&](const named_budget& b) { return b.event == event; });
-        return found == refusals_.end() ? other_refusals_ : found->lines;
+        return found == rejections_.end() ? other_rejections_ : found->lines;
     }
 
     bool may_log(line_budget& budget) {
@@ -179,13 +179,13 @@ class request_log final : public net::http_probe {
     }
     void begin_second(line_budget& budget) {
         if (const auto left_out = budget.begin_second(now_())) {
-            log_->log(platform::log_level::warn, "request-lines-left-out",
+            log_->log(platform::log_level::warn, "request-lines-dropped",
                       {{"count", std::to_string(left_out)}});
         }
     }
 
     static constexpr int failures_per_second_max = 20;
-    static constexpr int refusals_per_second_max = 20;
+    static constexpr int rejections_per_second_max = 20;
     static constexpr int strangers_per_second_max = 50;
 
     current_logger& log_;
@@ -194,13 +194,13 @@ class request_log final : public net::http_probe {
     now_source now_;
     line_budget failures_{failures_per_second_max};
     line_budget strangers_{strangers_per_second_max};
-    line_budget strangers_refused_{strangers_per_second_max};
+    line_budget strangers_rejected_{strangers_per_second_max};
     // One each, so that a flood of one kind does not suppress the others.
-    std::array<named_budget, 3> refusals_{
-        named_budget{"auth-failed", line_budget{refusals_per_second_max}},
-        named_budget{"sync-refused", line_budget{refusals_per_second_max}},
-        named_budget{"rate-limited", line_budget{refusals_per_second_max}}};
-    line_budget other_refusals_{refusals_per_second_max};
+    std::array<named_budget, 3> rejections_{
+        named_budget{"auth-failed", line_budget{rejections_per_second_max}},
+        named_budget{"sync-rejected", line_budget{rejections_per_second_max}},
+        named_budget{"rate-limited", line_budget{rejections_per_second_max}}};
+    line_budget other_rejections_{rejections_per_second_max};
 };
 
 }  // namespace callsign

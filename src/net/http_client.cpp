@@ -230,11 +230,11 @@ class http_client::impl {
             SSL_set_tlsext_host_name(tls_->native_handle(), options_.host.c_str()) != 1) {
             co_return asio::error::invalid_argument;
         }
-        const auto [refused] =
+        const auto [rejected] =
             co_await tls_->async_handshake(asio::ssl::stream_base::client, use_result);
         const long fault = SSL_get_verify_result(tls_->native_handle());
-        if (refused && fault != X509_V_OK) distrust_ = X509_verify_cert_error_string(fault);
-        co_return refused;
+        if (rejected && fault != X509_V_OK) distrust_ = X509_verify_cert_error_string(fault);
+        co_return rejected;
     }
 
     // Makes room for twice what has arrived, as it arrives: a server that announces a large body

@@ -180,7 +180,7 @@ void http_server::impl::admit(const std::shared_ptr<impl>& self, tcp::socket soc
         asio::co_spawn(executor_, serve(self, std::move(socket), address, peer), asio::detached);
         return;
     }
-    state_.probe->connection_refused();
+    state_.probe->connection_rejected();
     // With TLS it is just closed: a response would need a handshake, which is the most expensive
     // part.
     if (!state_.options.tls && state_.turned_away < turned_away_max) {
@@ -278,11 +278,11 @@ void http_server::impl::abandon() {
 }
 
 http_server::http_server(asio::any_io_executor executor, const tcp::endpoint& listen,
-                         http_options options, http_handler handler, http_refusal refusal,
+                         http_options options, http_handler handler, http_rejection rejection,
                          http_probe& probe, http_hooks hooks)
     : impl_(std::make_shared<impl>(std::move(executor), listen,
                                    server_state{std::move(options), std::move(handler),
-                                                std::move(refusal), &probe, std::move(hooks)})) {}
+                                                std::move(rejection), &probe, std::move(hooks)})) {}
 
 http_server::~http_server() {
     impl_->abandon();

@@ -155,19 +155,19 @@ request_reader::step request_reader::advance_header() {
     const char first = bytes_[begin_];
     if (first == '\r' && end_ - begin_ == 1) return step::need_more;
     if ((first < 'A' || first > 'Z') && (first < 'a' || first > 'z')) {
-        return refuse(400, "malformed-request", "The request is not HTTP/1.1.");
+        return reject(400, "malformed-request", "The request is not HTTP/1.1.");
     }
     const std::size_t header = find_header_end();
     const std::size_t known = header != not_found ? header : bad_line_ ? scanned_ : end_ - begin_;
     if (known > options_.header_bytes_max) {
-        return refuse(431, "header-too-large", "The request's header is too large.");
+        return reject(431, "header-too-large", "The request's header is too large.");
     }
-    if (bad_line_) return refuse(400, "malformed-request", "A header line does not end with CRLF.");
+    if (bad_line_) return reject(400, "malformed-request", "A header line does not end with CRLF.");
     if (header == not_found) return step::need_more;
     boost::beast::error_code error;
     const auto parsed = parser_->put(boost::asio::buffer(bytes_.data() + begin_, header), error);
     if (error || parsed != header || !parser_->is_done()) {
-        return refuse(400, "malformed-request", "The request's header is malformed.");
+        return reject(400, "malformed-request", "The request's header is malformed.");
     }
     begin_ += header;
     header_done_ = true;
@@ -197,10 +197,10 @@ request_reader::step request_reader::check_header() {
     http_header& request = parser_->get().base();
     const bool is_1_1 = request.version() == 11;
     if (is_1_1 && request.count(http::field::host) == 0) {
-        return refuse(400, "malformed-request", "The request must have one Host.");
+        return reject(400, "malformed-request", "The request must have one Host.");
     }
     if (has_field_twice(request)) {
-        return refuse(400, "malformed-request", "A header field that must not repeat is repeated.");
+        return reject(400, "malformed-request", "A header field that must not repeat is repeated.");
     }
     // RFC 9112 section 3.2.2: a server accepts the absolute form too. Handlers expect paths.
     const std::string_view target(request.target().data(), request.target().size());
@@ -215,11 +215,11 @@ request_reader::step request_reader::check_header() {
     const auto [coding, last] = request.equal_range(http::field::transfer_encoding);
     if (coding != last && (!chunked_ || !is_1_1 || std::next(coding) != last ||
                            !boost::beast::iequals(coding->value(), "chunked"))) {
-        return refuse(400, "malformed-request", "The transfer coding must be chunked.");
+        return reject(400, "malformed-request", "The transfer coding must be chunked.");
     }
     if (const auto expect = request.find(http::field::expect); is_1_1 && expect != request.end()) {
         if (!boost::beast::iequals(expect->value(), "100-continue")) {
-            return refuse(417, "expectation-failed", "Expect must be 100-continue.");
+            return reject(417, "expectation-failed", "Expect must be 100-continue.");
         }
         may_continue_ = true;
     }
@@ -237,7 +237,7 @@ request_reader::step request_reader::check_limits() {
     if (next_ == part::nothing) return step::ready;
     limits_ = hooks_.body_limits_of ? hooks_.body_limits_of(header())
                                     : body_limits{.bytes_max = options_.body_bytes_max};
-    if (!chunked_ && to_come_ > limits_.bytes_max) return refuse_too_large();
+    if (!chunked_ && to_come_ > limits_.bytes_max) return reject_too_large();
     return step::ready;
 }
 
@@ -261,7 +261,7 @@ request_reader::step request_reader::advance_body() {
 request_reader::step request_reader::read_bytes() {
     while (to_come_ > 0) {
         if (arrived_ == body_.size() && !make_room()) {
-            return refuse(503, "overloaded",
+            return reject(503, "overloaded",
                           "The memory limit for bodies is reached. Retry in a moment.");
         }
         const std::size_t some = std::min({to_come_, end_ - begin_, body_.size() - arrived_});
@@ -290,11 +290,11 @@ bool request_reader::make_room() {
 
 request_reader::step request_reader::read_chunk_header() {
     const auto line = next_line();
-    if (bad_line_) return refuse_body();
+    if (bad_line_) return reject_body();
     if (!line) return await_more();
     const auto size = chunk_size_of(*line);
-    if (!size) return refuse_body();
-    if (*size > limits_.bytes_max - arrived_) return refuse_too_large();
+    if (!size) return reject_body();
+    if (*size > limits_.bytes_max - arrived_) return reject_too_large();
     to_come_ = *size;
     next_ = *size > 0 ? part::bytes : part::trailer;
     return step::ready;
@@ -303,7 +303,7 @@ request_reader::step request_reader::read_chunk_header() {
 request_reader::step request_reader::read_chunk_end() {
     constexpr std::string_view end = "\r\n";
     const std::string_view here(bytes_.data() + begin_, std::min(end.size(), end_ - begin_));
-    if (!end.starts_with(here)) return refuse_body();
+    if (!end.starts_with(here)) return reject_body();
     if (here.size() < end.size()) return await_more();
     begin_ += end.size();
     next_ = part::chunk_header;
@@ -314,7 +314,7 @@ request_reader::step request_reader::read_chunk_end() {
 // header led to, and must not look as if they had been in it.
 request_reader::step request_reader::read_trailer() {
     const auto line = next_line();
-    if (bad_line_) return refuse_body();
+    if (bad_line_) return reject_body();
     if (!line) return await_more();
     trailer_bytes_ += line->size() + 2;
     if (line->empty()) {
@@ -324,7 +324,7 @@ request_reader::step request_reader::read_trailer() {
     const std::size_t colon = std::min(line->find(':'), line->size());
     const bool is_field = colon < line->size() && is_token(line->substr(0, colon)) &&
                           is_field_text(line->substr(colon + 1));
-    if (!is_field || trailer_bytes_ > chunk_header_bytes_max) return refuse_body();
+    if (!is_field || trailer_bytes_ > chunk_header_bytes_max) return reject_body();
     return step::ready;
 }
 
@@ -391,20 +391,20 @@ http_request request_reader::take() {
 
 // ---- rejections ----
 
-request_reader::step request_reader::refuse(unsigned status, std::string_view code,
+request_reader::step request_reader::reject(unsigned status, std::string_view code,
                                             std::string_view detail) noexcept {
     why_ = {status, code, detail, {}, std::nullopt};
-    return step::refused;
+    return step::rejected;
 }
 
-request_reader::step request_reader::refuse_body() noexcept {
-    return refuse(400, "malformed-request", "The request's body is malformed.");
+request_reader::step request_reader::reject_body() noexcept {
+    return reject(400, "malformed-request", "The request's body is malformed.");
 }
 
-request_reader::step request_reader::refuse_too_large() noexcept {
-    refuse(413, "body-too-large", "The request's body is too large.");
+request_reader::step request_reader::reject_too_large() noexcept {
+    reject(413, "body-too-large", "The request's body is too large.");
     why_.said = std::move(limits_.too_large);
-    return step::refused;
+    return step::rejected;
 }
 
 }  // namespace callsign::net

@@ -19,11 +19,11 @@
 namespace callsign::net {
 
 // Why a request is rejected before any handler sees it.
-struct refusal_reason {
+struct rejection_reason {
     unsigned status = 400;
     std::string_view code{};
     std::string_view detail{};
-    std::string_view logged_as{};         // request_facts::refused
+    std::string_view logged_as{};         // request_facts::rejected
     std::optional<http_response> said{};  // by the code behind the server: the response
 };
 
@@ -34,7 +34,7 @@ class request_reader {
         ask,            // header complete, body to come: is it admitted? Then advance() again
         want_continue,  // send "100 Continue", then advance() again
         ready,          // take() the request
-        refused,        // see why(); nothing further can be read from this connection
+        rejected,       // see why(); nothing further can be read from this connection
     };
 
     // `memory` covers the body of the request in progress.
@@ -62,7 +62,7 @@ class request_reader {
         parser_.reset();
     }
 
-    const refusal_reason& why() const noexcept { return why_; }
+    const rejection_reason& why() const noexcept { return why_; }
     // The value of a field whose line has arrived, even if the header is incomplete or malformed.
     // Empty: none, or not text.
     std::string_view field_so_far(std::string_view name) const;
@@ -90,9 +90,9 @@ class request_reader {
     std::size_t find_header_end();
     bool body_is_here() const noexcept;
     bool make_room();
-    step refuse(unsigned status, std::string_view code, std::string_view detail) noexcept;
-    step refuse_body() noexcept;
-    step refuse_too_large() noexcept;
+    step reject(unsigned status, std::string_view code, std::string_view detail) noexcept;
+    step reject_body() noexcept;
+    step reject_too_large() noexcept;
 
     const http_options& options_;
     const http_hooks& hooks_;
@@ -120,7 +120,7 @@ class request_reader {
     std::size_t arrived_ = 0;        // bytes of body_
     bool into_body_ = false;         // space() was in body_
 
-    refusal_reason why_;
+    rejection_reason why_;
 };
 
 }  // namespace callsign::net

@@ -22,7 +22,7 @@ class session;
 struct server_state {
     http_options options;
     http_handler handler;
-    http_refusal refusal;
+    http_rejection rejection;
     // Never null. Replaced by one that does nothing if the server is destroyed before its last
     // session.
     http_probe* probe;

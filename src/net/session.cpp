@@ -30,18 +30,19 @@ constexpr std::size_t small_answer_bytes_max = 16u << 10;
 constexpr std::string_view line_end = "\r\n";
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
-const refusal_reason too_slow{408, "request-timeout",
-                              "The request was not received within the timeout."};
+const rejection_reason too_slow{408, "request-timeout",
+                                "The request was not received within the timeout."};
 constexpr std::string_view rate_limited = "rate-limited";
-const refusal_reason too_many{503, "too-many-connections",
-                              "The server's connection limit is reached.", rate_limited};
-const refusal_reason too_many_requests{
+const rejection_reason too_many{503, "too-many-connections",
+                                "The server's connection limit is reached.", rate_limited};
+const rejection_reason too_many_requests{
     503, "too-many-connections", "The limit of concurrent requests of this address is reached.",
     rate_limited};
-const refusal_reason needs_https{400, "https-required", "This port requires TLS: use https://."};
-const refusal_reason failed{500, "internal-error", "The server failed."};
-const refusal_reason needs_socket{426, "upgrade-required", "A WebSocket upgrade is required."};
-const refusal_reason too_many_bodies{503, "overloaded", "The memory limit for bodies is reached."};
+const rejection_reason needs_https{400, "https-required", "This port requires TLS: use https://."};
+const rejection_reason failed{500, "internal-error", "The server failed."};
+const rejection_reason needs_socket{426, "upgrade-required", "A WebSocket upgrade is required."};
+const rejection_reason too_many_bodies{503, "overloaded",
+                                       "The memory limit for bodies is reached."};
 
 // Enough for a scheme, a host and a port.
 constexpr std::size_t origin_bytes_max = 512;
@@ -129,7 +130,7 @@ asio::awaitable<bool> session::shake_hands() {
     const auto [gone] = co_await connection_.socket().async_wait(arrival, use_result);
     if (gone || expired_ || evicted_) co_return false;
     if (connection_.speaks_clear_text()) {
-        co_await refuse_when_asked(needs_https);
+        co_await reject_when_asked(needs_https);
         co_return false;
     }
     const error_code failed = co_await connection_.shake_hands(*context);
@@ -150,17 +151,17 @@ asio::awaitable<bool> session::read_request() {
     id_.clear();
     for (bool counted = false;;) {
         const step next = reader_.advance();
-        if (!counted && reader_.header_done() && next != step::refused) {
+        if (!counted && reader_.header_done() && next != step::rejected) {
             counted = true;
             begun_ = server_.now();
             if (!count_client(reader_.header())) {
-                co_await refuse(too_many_requests);
+                co_await reject(too_many_requests);
                 co_return false;
             }
         }
         switch (next) {
         case step::ready: co_return true;
-        case step::refused: co_await refuse(reader_.why()); co_return false;
+        case step::rejected: co_await reject(reader_.why()); co_return false;
         case step::ask: {
             const bool allowed = co_await may_come();
             if (!allowed) co_return false;
@@ -187,7 +188,7 @@ asio::awaitable<bool> session::read_more() {
     const auto space = reader_.space();
     const auto [error, bytes] = co_await connection_.async_read_some(space, use_result);
     if (expired_ && phase_ != phase::idle) {
-        co_await refuse(too_slow);
+        co_await reject(too_slow);
         co_return false;
     }
     if (error) co_return false;
@@ -216,12 +217,12 @@ asio::awaitable<bool> session::may_come() {
     }
     if (!failure.empty()) {
         server_.probe->session_failed(failure);
-        co_await refuse(failed);
+        co_await reject(failed);
         co_return false;
     }
-    if (given.refused) {
-        refusal_reason why{.said = std::move(given.refused)};
-        co_await refuse(std::move(why));
+    if (given.rejected) {
+        rejection_reason why{.said = std::move(given.rejected)};
+        co_await reject(std::move(why));
         co_return false;
     }
     memory_->pays(given.payer);
@@ -275,15 +276,15 @@ asio::awaitable<bool> session::answer() {
     }
     if (!failure.empty()) {
         server_.probe->session_failed(failure);
-        response = refusal_of(failed);
+        response = rejection_of(failed);
     }
     if (response.upgrade && !asked) {
-        refuse_instead(response, needs_socket);
+        reject_instead(response, needs_socket);
     }
     // The request's body is destroyed by now, and what was reserved for the response now covers its
     // body. A small one is always sent: the request has been carried out.
     if (!has_room_for(response.body.size())) {
-        refuse_instead(response, too_many_bodies);
+        reject_instead(response, too_many_bodies);
         memory_->resize_anyway(response.body.size());
     }
     const bool is_streamed = response.write_body != nullptr;
@@ -318,14 +319,14 @@ asio::awaitable<bool> session::answer() {
     co_return written&& keep_alive;
 }
 
-http_response session::refusal_of(const refusal_reason& why) {
-    return server_.refusal({why.status, why.code, why.detail, id_});
+http_response session::rejection_of(const rejection_reason& why) {
+    return server_.rejection({why.status, why.code, why.detail, id_});
 }
 
 // Replaces the handler's response; what it knows of the request stays.
-void session::refuse_instead(http_response& response, const refusal_reason& why) {
+void session::reject_instead(http_response& response, const rejection_reason& why) {
     request_facts known = std::move(response.facts);
-    response = refusal_of(why);
+    response = rejection_of(why);
     known.reason = response.facts.reason;
     response.facts = std::move(known);
 }
@@ -438,7 +439,7 @@ asio::awaitable<bool> session::write(std::string_view head, std::string_view bod
     co_return true;
 }
 
-asio::awaitable<void> session::refuse(refusal_reason why) {
+asio::awaitable<void> session::reject(rejection_reason why) {
     if (id_.empty()) id_ = server_.draw_id();
     http_request outline;
     outline.version(11);
@@ -449,8 +450,8 @@ asio::awaitable<void> session::refuse(refusal_reason why) {
     } else {
         set_origin(reader_.field_so_far("Origin"), outline);
     }
-    http_response response = why.said ? std::move(*why.said) : refusal_of(why);
-    if (!why.said) response.facts.refused = why.logged_as;
+    http_response response = why.said ? std::move(*why.said) : rejection_of(why);
+    if (!why.said) response.facts.rejected = why.logged_as;
     bytes_in_ = reader_.body_bytes();
     // Nothing of the request is held in memory while its client reads the response.
     reader_.drop_body();
@@ -466,12 +467,12 @@ asio::awaitable<void> session::refuse(refusal_reason why) {
 asio::awaitable<void> session::turn_away() {
     turned_away_ = true;
     ++server_.turned_away;
-    co_await refuse_when_asked(too_many);
+    co_await reject_when_asked(too_many);
 }
 
 // Rejects whatever is requested. The header is read first: without its Origin no page may read the
 // response, and a client that is still sending may not read at all.
-asio::awaitable<void> session::refuse_when_asked(refusal_reason why) {
+asio::awaitable<void> session::reject_when_asked(rejection_reason why) {
     using step = request_reader::step;
     begun_ = server_.now();
     reader_.begin();
@@ -483,7 +484,7 @@ asio::awaitable<void> session::refuse_when_asked(refusal_reason why) {
         if (error) break;
         reader_.received(bytes);
     }
-    co_await refuse(std::move(why));
+    co_await reject(std::move(why));
 }
 
 // Ends the sending direction, and waits until the client has taken what was sent.

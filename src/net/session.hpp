@@ -86,8 +86,8 @@ class session {
     boost::asio::awaitable<bool> stream(const body_writer& writer, bool chunked);
     boost::asio::awaitable<bool> talk(http_header header, const http_response& response,
                                       const response_frame& frame);
-    boost::asio::awaitable<void> refuse(refusal_reason why);
-    boost::asio::awaitable<void> refuse_when_asked(refusal_reason why);
+    boost::asio::awaitable<void> reject(rejection_reason why);
+    boost::asio::awaitable<void> reject_when_asked(rejection_reason why);
     boost::asio::awaitable<void> linger();
 
     void enter(phase next);
@@ -96,8 +96,8 @@ class session {
     void enter_write(std::size_t bytes);
     void enter_reading_phase();
     bool count_client(const http_header& header);
-    http_response refusal_of(const refusal_reason& why);
-    void refuse_instead(http_response& response, const refusal_reason& why);
+    http_response rejection_of(const rejection_reason& why);
+    void reject_instead(http_response& response, const rejection_reason& why);
     void finished(const http_request& request, unsigned status, const http_response& response,
                   bool sent);
     void complete(const http_request& request, http_response& response);

@@ -103,9 +103,9 @@ asio::awaitable<bool> accept(ws_stream& ws, http_header header, const http_respo
     }));
     http::request<http::empty_body> request;
     request.base() = std::move(header);
-    const auto [refused] = co_await ws.async_accept(request, use_result);
+    const auto [rejected] = co_await ws.async_accept(request, use_result);
     ws.set_option(websocket::stream_base::decorator([](websocket::response_type&) {}));
-    co_return !refused;
+    co_return !rejected;
 }
 
 // Reads until the client closes, and responds to pings. A message ends the connection, too.

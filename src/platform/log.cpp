@@ -85,7 +85,7 @@ class stderr_logger final : public logger {
              std::initializer_list<log_field> fields) override {
         if (!enabled(level)) return;
         if (const auto count = out_.take_left_out()) {
-            put(log_level::warn, "log-lines-left-out", {{"count", std::to_string(count)}});
+            put(log_level::warn, "log-lines-dropped", {{"count", std::to_string(count)}});
         }
         put(level, event, fields);
     }

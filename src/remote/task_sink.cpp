@@ -59,7 +59,7 @@ sink_failure failure_of(const net::http_answer& answer) {
     if (answer.status / 100 == 5 || answer.status == 429 || answer.status == 408) {
         return failure_of(failure_kind::unavailable, text, pause);
     }
-    if (answer.status / 100 == 4) return failure_of(failure_kind::refused, text, pause);
+    if (answer.status / 100 == 4) return failure_of(failure_kind::rejected, text, pause);
     return failure_of(failure_kind::not_a_server, text + " It is not a TaskChampion sync server.",
                       pause);
 }
@@ -257,8 +257,8 @@ class http_sink final : public task_sink {
         std::optional<Answer> made;
         std::function<void()> run = [&] { made.emplace(work()); };
         const claim asks(who_, {.bytes = bytes});
-        const auto refused = co_await offload_(asks, std::move(run));
-        if (refused) co_return std::nullopt;
+        const auto rejected = co_await offload_(asks, std::move(run));
+        if (rejected) co_return std::nullopt;
         co_return made;
     }
 

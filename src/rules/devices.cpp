@@ -1,6 +1,6 @@
 // Devices of managed accounts.
 
-#include "device_refusal.hpp"
+#include "device_rejection.hpp"
 #include "resolve.hpp"
 #include "resync.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace callsign::rules {
 
-std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device& c) {
+std::optional<create_device::answer> rejection_of(read_tx& tx, const create_device& c) {
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
@@ -29,7 +29,7 @@ std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device
 }
 
 create_device::answer apply(write_tx& tx, const create_device& c, const moment& m) {
-    if (auto refused = refusal_of(tx, c)) return std::move(*refused);
+    if (auto rejected = rejection_of(tx, c)) return std::move(*rejected);
     devices::put(tx, {.client_id = c.client_id,
                       .account = c.account,
                       .name = c.name,

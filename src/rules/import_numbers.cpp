@@ -20,7 +20,7 @@ namespace callsign::rules {
 namespace {
 
 using row = import_numbers::row;
-using refusal = import_numbers::fault_kind;
+using rejection = import_numbers::fault_kind;
 
 // A row that is to become a task.
 struct wanted {
@@ -60,9 +60,9 @@ class number_import {
   private:
     void look_at(const row& r) {
         const auto of = all_series::find(tx_, account_, r.prefix);
-        if (!of) return fault(refusal::unknown_prefix, r.prefix);
-        if (of->archived) return fault(refusal::archived, of->prefix);
-        if (r.created_at > moment_.now) return fault(refusal::in_the_future, {});
+        if (!of) return fault(rejection::unknown_prefix, r.prefix);
+        if (of->archived) return fault(rejection::archived, of->prefix);
+        if (r.created_at > moment_.now) return fault(rejection::in_the_future, {});
         std::string period = period_of(r.created_at, of->reset, of->time_zone);
         const auto key = [&](std::int64_t number) {
             return format_key(of->prefix, period, number);
@@ -78,22 +78,22 @@ class number_import {
             ++done.there_already;
             return;
         }
-        if (holder) return fault(refusal::number_taken, to_string(holder->uuid));
+        if (holder) return fault(rejection::number_taken, to_string(holder->uuid));
         auto known = tasks::find(tx_, account_, r.uuid);
         if (known && (known->numbered || known->purged)) {
-            return fault(refusal::uuid_taken,
+            return fault(rejection::uuid_taken,
                          known->numbered ? current_key(*known) : std::string());
         }
-        if (!uuids_.insert(r.uuid).second) return fault(refusal::uuid_taken, key(r.number));
-        if (period < last_period_of(*of)) return fault(refusal::period_passed, key(r.number));
+        if (!uuids_.insert(r.uuid).second) return fault(rejection::uuid_taken, key(r.number));
+        if (period < last_period_of(*of)) return fault(rejection::period_passed, key(r.number));
         std::int64_t& last = last_of(*of, period);
         if (command_.check_only) last = std::max(last, r.after);
-        if (r.number <= last) return fault(refusal::number_taken, key(r.number));
+        if (r.number <= last) return fault(rejection::number_taken, key(r.number));
         const std::int64_t first_missing = last + 1;
         last = r.number;
         // Which numbers of a held series were assigned is unknown.
         if (r.number > first_missing && !of->allows_gaps && !of->held) {
-            return fault(refusal::gap, key(first_missing));
+            return fault(rejection::gap, key(first_missing));
         }
         periods_[of->id] = period;
         ++done.imported;
@@ -112,7 +112,7 @@ class number_import {
         return known->second;
     }
 
-    void fault(refusal why, std::string key) { faults.push_back({at_, why, std::move(key)}); }
+    void fault(rejection why, std::string key) { faults.push_back({at_, why, std::move(key)}); }
 
     void put(const wanted& w, std::int64_t seq, std::vector<operation>& operations) {
         const row& r = *w.from;
@@ -170,7 +170,7 @@ import_numbers::answer apply(write_tx& tx, const import_numbers& c, const moment
     if (owner->is_remote) return account_is_remote{};
     number_import all(tx, owner->id, c, m);
     all.look();
-    if (!all.faults.empty()) return import_numbers::refused{std::move(all.faults)};
+    if (!all.faults.empty()) return import_numbers::rejected{std::move(all.faults)};
     if (!c.check_only) all.write();
     return all.done;
 }

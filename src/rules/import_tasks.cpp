@@ -200,8 +200,8 @@ import_tasks::answer apply(write_tx& tx, const import_tasks& c, const moment& m)
         done.key_attribute = m.key_attribute;
     }
     if (!keys.faults.empty()) {
-        return import_tasks::keys_refused{std::move(keys.faults),
-                                          c.check_only ? std::move(done) : import_tasks::done{}};
+        return import_tasks::keys_rejected{std::move(keys.faults),
+                                           c.check_only ? std::move(done) : import_tasks::done{}};
     }
     if (c.check_only) return done;
     if (operations.empty()) return done;

@@ -96,7 +96,7 @@ bool is_as_opened(write_tx& tx, const Command& c) {
 
 // Returns why the account cannot be converted, whatever its history.
 template <class Command>
-std::optional<typename Command::answer> refusal_to_convert(write_tx& tx, const Command& c) {
+std::optional<typename Command::answer> rejection_to_convert(write_tx& tx, const Command& c) {
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode != account_mode::opaque) return manage_account::not_opaque{};
@@ -110,13 +110,13 @@ std::optional<typename Command::answer> refusal_to_convert(write_tx& tx, const C
 }  // namespace
 
 take_over_history::answer apply(write_tx& tx, const take_over_history& c, const moment& m) {
-    if (auto refused = refusal_to_convert(tx, c)) return *std::move(refused);
+    if (auto rejected = rejection_to_convert(tx, c)) return *std::move(rejected);
     if (!is_as_opened(tx, c)) return manage_account::head_changed{};
     return take_over_history::went_on{take_over(tx, c.account, c.history, c.tasks, c.taken, m)};
 }
 
 manage_account::answer apply(write_tx& tx, const manage_account& c, const moment& m) {
-    if (auto refused = refusal_to_convert(tx, c)) return *std::move(refused);
+    if (auto rejected = rejection_to_convert(tx, c)) return *std::move(rejected);
     if (accounts::head_of(tx, c.account).seq == 0) return manage_account::no_history{};
     if (!is_as_opened(tx, c)) return manage_account::head_changed{};
     const auto clients = devices::of(tx, c.account);

@@ -181,7 +181,7 @@ std::variant<device, typename Command::answer> sender_of(write_tx& tx, const Com
 
 recreate_tasks::answer apply(write_tx& tx, const recreate_tasks& c, const moment& m) {
     auto sender = sender_of(tx, c);
-    if (auto* const refused = std::get_if<recreate_tasks::answer>(&sender)) return *refused;
+    if (auto* const rejected = std::get_if<recreate_tasks::answer>(&sender)) return *rejected;
     recreate_tasks::done done;
     snapshot_merge merge(tx, std::get<device>(sender), m);
     std::size_t work = 0;
@@ -197,8 +197,8 @@ recreate_tasks::answer apply(write_tx& tx, const recreate_tasks& c, const moment
 
 merge_snapshot::answer apply(write_tx& tx, const merge_snapshot& c, const moment& m) {
     auto sender = sender_of(tx, c);
-    if (auto* const refused = std::get_if<merge_snapshot::answer>(&sender)) {
-        return std::move(*refused);
+    if (auto* const rejected = std::get_if<merge_snapshot::answer>(&sender)) {
+        return std::move(*rejected);
     }
     merge_snapshot::done done;
     snapshot_merge merge(tx, std::get<device>(sender), m);

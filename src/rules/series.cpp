@@ -18,8 +18,8 @@ bool is_taken(write_tx& tx, account_id account, std::string_view project) {
     return !project.empty() && all_series::find_for_project(tx, account, project).has_value();
 }
 
-std::optional<edit_series::answer> refusal_of_next(write_tx& tx, const series& s, std::int64_t next,
-                                                   time_point now) {
+std::optional<edit_series::answer> rejection_of_next(write_tx& tx, const series& s,
+                                                     std::int64_t next, time_point now) {
     const std::int64_t last = numbers::last(tx, s.id, period_now(tx, s, now));
     if (next <= last) return edit_series::next_too_low{last + 1};
     const bool is_empty = numbers::given(tx, s.id).empty();
@@ -39,8 +39,8 @@ series changed(const edit_series& c, series s) {
     return s;
 }
 
-std::optional<edit_series::answer> refusal_to_edit(write_tx& tx, const series& before,
-                                                   const series& after) {
+std::optional<edit_series::answer> rejection_to_edit(write_tx& tx, const series& before,
+                                                     const series& after) {
     const auto owner_of_prefix = all_series::find(tx, before.account, after.prefix);
     if (owner_of_prefix && owner_of_prefix->id != before.id) return prefix_taken{};
     if (after.project != before.project && is_taken(tx, before.account, after.project)) {
@@ -78,9 +78,9 @@ edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
     const auto named = all_series::find(tx, owner->id, c.named);
     if (!named) return no_such_series{};
     const series after = changed(c, *named);
-    if (auto no = refusal_to_edit(tx, *named, after)) return *std::move(no);
+    if (auto no = rejection_to_edit(tx, *named, after)) return *std::move(no);
     if (c.next) {
-        if (auto no = refusal_of_next(tx, after, *c.next, m.now)) return *std::move(no);
+        if (auto no = rejection_of_next(tx, after, *c.next, m.now)) return *std::move(no);
     }
     // A prefix that the series had before does not count again.
     if (!all_series::find(tx, owner->id, after.prefix) && !has_room_for_prefix(tx, owner->id, m)) {

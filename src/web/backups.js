@@ -15,7 +15,7 @@ export class Backups {
     Object.assign(this, { api, update, tell });
     this.status = null;
     this.problem = null;  // why the status is unknown
-    this.refused = null;  // why the last backup was not created
+    this.rejected = null;  // why the last backup was not created
     this.asked = false;
     this.lookedAt = 0;
     this.stopping = new AbortController();
@@ -68,7 +68,7 @@ export class Backups {
 
   async #make(body) {
     this.asked = true;
-    this.refused = null;
+    this.rejected = null;
     this.update();
     this.#watch();
     try {
@@ -76,12 +76,12 @@ export class Backups {
       this.tell(`Backup created: ${bytes(data.bytes)} in ${data.directory}.`);
     } catch (error) {
       // If only the response was lost, the backup is created and appears in the list.
-      this.refused = error;
+      this.rejected = error;
       if (!this.stopping.signal.aborted) this.tell(`Backup: ${problemText(error)}`);
     }
     this.asked = false;
     await this.#load();
-    return this.refused === null;
+    return this.rejected === null;
   }
 
   async #makeThere(event) {
@@ -114,7 +114,7 @@ export class Backups {
         ${status.lastError}</p>` : this.isLate && !this.isRunning ? html`<p class="note bad"><b>Backup overdue.</b>
         ${this.newest ? html`Newest backup: ${fromNow(this.newest.madeAt)}.` : 'No backup yet.'}</p>` : nothing}
       ${this.#list()}
-      ${status.lastError ? nothing : problemNote(this.refused, NAMES)}
+      ${status.lastError ? nothing : problemNote(this.rejected, NAMES)}
       <details ?open=${!status.directory}><summary>Back up to another directory</summary>
         <form class="make" @submit=${(e) => this.#makeThere(e)} autocomplete="off">
           <label class="wide">Directory on the server <input name="directory" required placeholder="/mnt/disk/callsign"

@@ -73,7 +73,7 @@ export function quantile(q, before, after) {
 // Returns the columns of the charts, with a row for each sample but the first. Values are null after a restart of the
 // server and where nothing was counted.
 export function columns(samples) {
-  const found = { at: [], created: [], retried: [], refused: [], p50: [], p99: [], batch: [], queue: [] };
+  const found = { at: [], created: [], retried: [], rejected: [], p50: [], p99: [], batch: [], queue: [] };
   for (let i = 1; i < samples.length; i += 1) {
     const [before, after] = [samples[i - 1], samples[i]];
     const seconds = (after.at - before.at) / 1000;
@@ -87,7 +87,7 @@ export function columns(samples) {
     found.at.push(after.at / 1000);
     found.created.push(rate(['created']));
     found.retried.push(rate(['replayed', 'existing']));
-    found.refused.push(rate(['failed', 'conflict', 'in_progress', 'refused']));
+    found.rejected.push(rate(['failed', 'conflict', 'in_progress', 'rejected']));
     found.p50.push(hasRestarted ? null : inMs(quantile(0.5, before.commit, after.commit)));
     found.p99.push(hasRestarted ? null : inMs(quantile(0.99, before.commit, after.commit)));
     found.batch.push(hasRestarted || counted <= 0 ? null : (after.batch.sum - before.batch.sum) / counted);

@@ -37,7 +37,7 @@ export class OperatorView {
     this.creates = new Timeline({ title: 'Creations per second', update, lines: [
       { name: 'Created', column: 'created', colour: 'accent' },
       { name: 'Retried', column: 'retried', colour: 'series-2' },
-      { name: 'Rejected', column: 'refused', colour: 'series-3' }] });
+      { name: 'Rejected', column: 'rejected', colour: 'series-3' }] });
     this.commits = new Timeline({ title: 'Commit latency', update, lines: [
       { name: 'p99', column: 'p99', colour: 'accent', unit: 'ms' },
       { name: 'p50', column: 'p50', colour: 'series-3', unit: 'ms' }] });

@@ -55,7 +55,7 @@ export class Outbox {
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         creation.problem = error;
-        creation.state = error.isPassing ? 'waiting' : 'refused';
+        creation.state = error.isPassing ? 'waiting' : 'rejected';
         this.changed();
         if (!error.isPassing) return undefined;
         await pause(Math.max(wait, error.retryAfter * 1_000), this.stopping.signal);

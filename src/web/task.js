@@ -31,7 +31,7 @@ export class TaskView {
     Object.assign(this, { api, ref, update, goTo, close, act, tell });
     this.task = null;
     this.problem = null;  // why the task cannot be shown
-    this.refused = null;  // why the last change was rejected
+    this.rejected = null;  // why the last change was rejected
     this.keys = new Map();
     this.form = {};
     this.conflict = null;
@@ -117,7 +117,7 @@ export class TaskView {
 
   async #send(patch, seq) {
     this.busy = true;
-    this.refused = null;
+    this.rejected = null;
     this.update();
     try {
       const { data } = await this.api.patch(`v1/tasks/${this.task.uuid}`, patch, `"${seq}"`);
@@ -125,7 +125,7 @@ export class TaskView {
       announce(`${nameOf(data)} saved.`);
     } catch (error) {
       if (error.status === 412) await this.#compare();
-      else this.refused = error;
+      else this.rejected = error;
     }
     this.busy = false;
     this.update();
@@ -148,7 +148,7 @@ export class TaskView {
       this.conflict = { theirs, rows, by: this.newer?.by ?? '' };
       announce('The task has changed. Choose which values to keep.');
     } catch (error) {
-      this.refused = error;
+      this.rejected = error;
     }
   }
 
@@ -180,7 +180,7 @@ export class TaskView {
   }
 
   async #note(verb, annotation) {
-    this.refused = null;
+    this.rejected = null;
     const dirty = this.isDirty;
     try {
       const { data } = await this.api.post(`v1/tasks/${this.task.uuid}:${verb}`, annotation);
@@ -193,7 +193,7 @@ export class TaskView {
       this.update();
       return true;
     } catch (error) {
-      this.refused = error;
+      this.rejected = error;
       this.update();
       return false;
     }
@@ -244,7 +244,7 @@ export class TaskView {
       ${meta(task)}
       ${this.newer && !this.conflict ? this.#newerNote() : nothing}
       ${this.conflict ? this.#conflictNote() : nothing}
-      ${problemNote(this.refused, NAMES)}
+      ${problemNote(this.rejected, NAMES)}
       ${this.#form()}
       ${this.#annotations()}
       ${this.#facts()}`;

@@ -351,7 +351,7 @@ export class TasksView {
     return html`<div class="row">${NO_NUMBER}
       <span class="what"><bdi class="text" dir="auto">${body.description}</bdi>
         ${says ? html`<span class="meta">${says}</span>` : nothing}
-        ${state === 'refused' ? html`${problemNote(problem, FIELD_NAMES)}<span class="actions">
+        ${state === 'rejected' ? html`${problemNote(problem, FIELD_NAMES)}<span class="actions">
           ${problem.code === 'slot-failed' ? html`<button type="button"
             @click=${() => this.outbox.again(creation)}>Retry</button>` : nothing}
           <button type="button" @click=${() => this.#editAgain(creation)}>Edit</button>

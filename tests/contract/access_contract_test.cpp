@@ -275,10 +275,10 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     EXPECT_FALSE(laptop.revoked_at);
 
     // A rejected command was predicted by foresee_create_device, and has written nothing.
-    const auto refused = [&](const create_device& c) {
+    const auto rejected = [&](const create_device& c) {
         const bool foretold = rules::read(*store_->begin_read(),
                                           foresee_create_device{c.account, c.name, c.client_id})
-                                  .refusal.has_value();
+                                  .rejection.has_value();
         auto answer = run(c);
         const bool is_usual = c.active_max == create_device{}.active_max;
         if (is_usual) {
@@ -286,17 +286,17 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
         }
         return answer;
     };
-    EXPECT_TRUE(std::holds_alternative<name_taken>(refused(wanted(home, "laptop", 952))));
-    EXPECT_TRUE(std::holds_alternative<client_id_taken>(refused(wanted(other, "phone", 951))));
-    EXPECT_TRUE(std::holds_alternative<client_id_taken>(refused(wanted(home, "phone", 950))));
-    EXPECT_TRUE(std::holds_alternative<account_is_opaque>(refused(wanted(sealed, "a", 952))));
-    EXPECT_TRUE(std::holds_alternative<no_such_account>(refused(wanted(account_id{}, "a", 952))));
-    EXPECT_TRUE(std::holds_alternative<device>(refused(wanted(other, "laptop", 953))));
+    EXPECT_TRUE(std::holds_alternative<name_taken>(rejected(wanted(home, "laptop", 952))));
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(rejected(wanted(other, "phone", 951))));
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(rejected(wanted(home, "phone", 950))));
+    EXPECT_TRUE(std::holds_alternative<account_is_opaque>(rejected(wanted(sealed, "a", 952))));
+    EXPECT_TRUE(std::holds_alternative<no_such_account>(rejected(wanted(account_id{}, "a", 952))));
+    EXPECT_TRUE(std::holds_alternative<device>(rejected(wanted(other, "laptop", 953))));
     EXPECT_EQ(devices::of(*store_->begin_read(), home).size(), 1u);
 
     create_device third = wanted(home, "third", 954);
     third.active_max = 1;
-    EXPECT_TRUE(std::holds_alternative<create_device::too_many>(refused(third)));
+    EXPECT_TRUE(std::holds_alternative<create_device::too_many>(rejected(third)));
 
     const auto first_time = std::get<device>(run(revoke_device{home, laptop.id}));
     EXPECT_EQ(first_time.revoked_at, now);
@@ -315,10 +315,10 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     // A revoked device does not count towards the maximum and frees its name, but keeps its client
     // ID.
     if (GetParam().durable) reopen();
-    EXPECT_TRUE(std::holds_alternative<client_id_taken>(refused(wanted(home, "laptop", 951))));
+    EXPECT_TRUE(std::holds_alternative<client_id_taken>(rejected(wanted(home, "laptop", 951))));
     create_device again = wanted(home, "laptop", 955);
     again.active_max = 1;
-    EXPECT_TRUE(std::holds_alternative<device>(refused(again)));
+    EXPECT_TRUE(std::holds_alternative<device>(rejected(again)));
     EXPECT_EQ(devices::find(*store_->begin_read(), uuid_of(951))->revoked_at,
               first_time.revoked_at);
 }

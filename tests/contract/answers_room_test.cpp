@@ -99,9 +99,9 @@ class answers_room : public ::testing::TestWithParam<bool> {
     awaitable<boost::system::error_code> offload(claim asks, std::function<void()> work) {
         claims_.push_back(asks);
         if (has_room_) return at_once(asks, std::move(work));
-        return refuse();
+        return reject();
     }
-    static awaitable<boost::system::error_code> refuse() {
+    static awaitable<boost::system::error_code> reject() {
         co_return make_error_code(errc::overloaded);
     }
     static failure why(const sink_child_answer& answer) {

@@ -36,9 +36,9 @@ std::shared_ptr<const seal::key> key_of(std::string_view secret) {
     return std::make_shared<const seal::key>(bytes);
 }
 
-net::http_response refuse(const net::refused_request& refused) {
+net::http_response reject(const net::rejected_request& rejected) {
     net::http_response response;
-    response.status = refused.status;
+    response.status = rejected.status;
     return response;
 }
 
@@ -105,7 +105,7 @@ struct http_stand : stand {
         {asio::ip::address_v4::loopback(), 0},
         {.body_bytes_max = 64u << 20},
         [this](net::http_request r) { return inner_.service().handle(std::move(r)); },
-        refuse,
+        reject,
         probe_,
         {}};
     remote::sinks sinks_{inner_.io().get_executor(),
@@ -328,7 +328,7 @@ TEST_F(lying_server, each_untruth_has_its_name) {
     EXPECT_EQ(of_child(http("302 Found", "Location: /\r\n", "")), failure::not_a_server);
     EXPECT_EQ(of_child(http("403 Forbidden", "", "")), failure::unknown_client);
     EXPECT_EQ(of_child(http("500 Oh", "", "")), failure::unavailable);
-    EXPECT_EQ(of_child(http("400 No", "", "")), failure::refused);
+    EXPECT_EQ(of_child(http("400 No", "", "")), failure::rejected);
     EXPECT_EQ(of_child("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), failure::lost);
     EXPECT_EQ(of_child("this is no HTTP"), failure::lost);
     EXPECT_EQ(of_child(""), failure::lost);
@@ -339,7 +339,7 @@ TEST_F(lying_server, each_untruth_has_its_name) {
         of_add(http("409 Conflict", "X-Parent-Version-Id: " + to_string(uuid{}) + "\r\n", "")),
         failure::unavailable);
     EXPECT_EQ(of_add(http("404 Not Found", "", "")), failure::unknown_client);
-    EXPECT_EQ(of_add(http("413 Too Large", "", "")), failure::refused);
+    EXPECT_EQ(of_add(http("413 Too Large", "", "")), failure::rejected);
     EXPECT_EQ(of_add(http("507 Full", "", "")), failure::unavailable);
     EXPECT_EQ(of_add("HTTP/1.1 200 OK\r\nX-Ver"), failure::lost);
 }

@@ -33,6 +33,7 @@ constexpr retired all_retired[] = {
     {"side versions?", "fork version"},
     {"unasked", "scheduled, automatic"},
     {"turn(s|ed)? away", "reject"},
+    {"refus(e|es|ed|al|als)", "reject"},
     {"led back", "rebase"},
     {"in clear", "unencrypted"},
     {"for all to read", "unencrypted"},

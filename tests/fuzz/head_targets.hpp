@@ -127,7 +127,7 @@ inline const sync_route* sync_route_of(const net::http_request& request) {
 }
 
 // The status with which the head of a sync request is rejected; 0 if it is accepted.
-inline unsigned refusal_of(const net::http_request& request, const sync_route& route) {
+inline unsigned rejection_of(const net::http_request& request, const sync_route& route) {
     const auto value_of = [&](const char* name) {
         const auto found = request.find(name);
         return found == request.end() ? std::string() : std::string(found->value());
@@ -148,12 +148,12 @@ inline void check_answer(fuzzed_server& server, const net::http_request& request
     const sync_route* const route = sync_route_of(request);
     if (!route) return;
     const auto head = api::read_head(request, fuzzed_server::options());
-    const unsigned refused = refusal_of(request, *route);
-    if (head->sync_refused) {
-        CALLSIGN_ASSERT(head->sync_refused->status == refused && answer.status == refused);
-        CALLSIGN_ASSERT(answer.body == head->sync_refused->body);
+    const unsigned rejected = rejection_of(request, *route);
+    if (head->sync_rejected) {
+        CALLSIGN_ASSERT(head->sync_rejected->status == rejected && answer.status == rejected);
+        CALLSIGN_ASSERT(answer.body == head->sync_rejected->body);
     } else {
-        CALLSIGN_ASSERT(refused == 0 && request.count("X-Client-Id") > 0);
+        CALLSIGN_ASSERT(rejected == 0 && request.count("X-Client-Id") > 0);
         const auto client = api::parse_uuid_in_any_form(request["X-Client-Id"]);
         CALLSIGN_ASSERT(head->sync.client == client);
     }
@@ -167,8 +167,8 @@ inline bool may_come(fuzzed_server& server, const net::request_reader& reader) {
     head.notes = reader.notes();
     head.id = "test";
     const auto given = server.rooms().admit(std::move(head));
-    CALLSIGN_ASSERT(!given.refused || is_documented(given.refused->status));
-    return !given.refused;
+    CALLSIGN_ASSERT(!given.rejected || is_documented(given.rejected->status));
+    return !given.rejected;
 }
 
 // Feeds the bytes in pieces of these sizes, repeated in order; in one piece if there are none.
@@ -187,7 +187,7 @@ inline bool answer_all(fuzzed_server& server, std::string_view bytes,
     std::size_t reads = 0;
     for (reader.begin();;) {
         const step next = reader.advance();
-        if (next == step::refused) {
+        if (next == step::rejected) {
             const auto& why = reader.why();
             CALLSIGN_ASSERT(is_documented(why.said ? why.said->status : why.status));
             return answered;
@@ -229,7 +229,7 @@ inline std::string read_in(std::string_view bytes, const std::vector<std::size_t
     std::size_t reads = 0;
     for (reader.begin();;) {
         const step next = reader.advance();
-        if (next == step::refused) return out + std::string(reader.why().code);
+        if (next == step::rejected) return out + std::string(reader.why().code);
         if (next == step::ready) {
             const net::http_request request = reader.take();
             out += std::string(request.method_string()) + " " + std::string(request.target());

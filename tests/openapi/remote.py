@@ -21,8 +21,8 @@ def remotes(w, far):
     w.ask(f"PATCH /v1/tasks/{made['key']}", 200, near["write"], {"description": "Say it there"})
     until_settled(w, path)
     far.ask(f"GET /v1/client/get-child-version/{NIL}", 200, X_Client_Id=at)
-    refused_connections(w, far, there)
-    refused_of_one_elsewhere(w, near, path)
+    rejected_connections(w, far, there)
+    rejected_of_one_elsewhere(w, near, path)
     w.ask(f"PATCH {path}/remote", 200, w.operator, {"url": there["url"]})
     w.ask(f"PATCH {path}/remote", 200, w.operator, {"encryptionSecret": secret, "insecure": True})
     w.ask(f"PATCH {path}/remote", "wrong-secret", w.operator, {"encryptionSecret": "another"})
@@ -73,7 +73,7 @@ def until_settled(w, path):
     until(w, f"up to date: {path}", is_settled)
 
 
-def refused_connections(w, far, there):
+def rejected_connections(w, far, there):
     wanted = {"name": "other", "prefix": "O"}
     broken = {**there, "clientId": str(uuid.uuid4())}
     far.account("broken", "BRO", mode="opaque", clientId=broken["clientId"])
@@ -96,7 +96,7 @@ def break_history(w, remote):
     w.ask(f"POST /v1/client/add-version/{NIL}", 200, body=body, X_Client_Id=remote["clientId"], Content_Type=SEGMENT)
 
 
-def refused_of_one_elsewhere(w, near, path):
+def rejected_of_one_elsewhere(w, near, path):
     row = {"prefix": "NEAR", "number": 9, "uuid": str(uuid.uuid4()), "title": "x", "createdAt": "2026-01-01T00:00:00Z"}
     w.ask("POST /v1/devices", "account-remote", near["admin"], {"name": "laptop"})
     w.ask(f"POST {path}/devices", "account-remote", w.operator, {"name": "laptop"})

@@ -450,7 +450,7 @@ def imports(w):
     w.ask(f"POST {tasks}", "task-too-large", w.operator,
           {"tasks": [{"uuid": str(uuid.uuid4()), "attributes": {"x": "x" * (4 << 20)}}]})
     keyed = {"uuid": str(uuid.uuid4()), "attributes": {"key": "NOWHERE-1"}}
-    w.ask(f"POST {tasks}", "numbers-refused", w.operator, {"tasks": [keyed], "withKeys": True})
+    w.ask(f"POST {tasks}", "numbers-rejected", w.operator, {"tasks": [keyed], "withKeys": True})
     w.ask(f"POST {tasks}", 200, w.operator, {"tasks": [], "withKeys": True, "checkOnly": True})
     w.ask(f"POST {tasks}", "validation-failed", w.operator, {"tasks": [task], "checkOnly": True})
     w.ask("POST /v1/series", 201, w.anna["write"], {"prefix": "NUM"})
@@ -460,7 +460,7 @@ def imports(w):
     w.ask(f"POST {numbers}", 200, w.operator, {"rows": [row]})
     others = [{**row, "uuid": str(uuid.uuid4())}, {**row, "prefix": "OLD"}, {**row, "prefix": "NONE"},
               {**row, "number": 9, "uuid": str(uuid.uuid4())}]
-    w.ask(f"POST {numbers}", "numbers-refused", w.operator, {"rows": others})
+    w.ask(f"POST {numbers}", "numbers-rejected", w.operator, {"rows": others})
     w.ask(f"POST {numbers}", "validation-failed", w.operator, {"rows": [{"number": 0}]})
 
 

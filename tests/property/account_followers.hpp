@@ -116,7 +116,7 @@ class account_followers {
         }
         auto* const part = std::get_if<read_changes::part>(&answer);
         if (!part) {
-            who.model.refuse("the cursor is rejected");
+            who.model.reject("the cursor is rejected");
             return false;
         }
         std::vector<heard_change> shown;
@@ -124,13 +124,13 @@ class account_followers {
             shown.push_back({c.place, c.task.uuid, c.task.purged, std::move(c.task.attributes),
                              std::move(c.changed)});
         }
-        if (shown.size() > limit) who.model.refuse("more changes than the limit");
-        if (part->last != told_.seq()) who.model.refuse("wrong last seq");
+        if (shown.size() > limit) who.model.reject("more changes than the limit");
+        if (part->last != told_.seq()) who.model.reject("wrong last seq");
         if (part->has_more == (part->next == feed_place{part->last})) {
-            who.model.refuse("wrong end of the page");
+            who.model.reject("wrong end of the page");
         }
         if (part->has_more && part->next == who.model.place()) {
-            who.model.refuse("the follower does not advance");
+            who.model.reject("the follower does not advance");
             return false;
         }
         who.model.hear(shown, part->next, told_, from);

@@ -160,7 +160,7 @@ class device_link final : public model_server {
         callsign::add_version c{client_, parent, std::move(all), account_.id(), 0};
         c.work_max = work_max_;
         c.read_max = read_max_;
-        if (!session().push(parent, c.operations, next_of(c.operations.size()))) throw refused{};
+        if (!session().push(parent, c.operations, next_of(c.operations.size()))) throw rejected{};
         bool sends_again = false;  // operations that the chain already has
         for (;;) {
             const auto seq = accounts::head_of(*account_.data().begin_read(), account_.id()).seq;

@@ -264,11 +264,11 @@ class player {
             }
         } else {
             if (after != before) wrong("a rejected edit was applied");
-            const bool is_refusal =
+            const bool is_rejection =
                 before.contains(id)
                     ? std::holds_alternative<edit_task::precondition_failed>(*answer)
                     : std::holds_alternative<ref_fault>(*answer);
-            if (!is_refusal || (before.contains(id) && is_expected))
+            if (!is_rejection || (before.contains(id) && is_expected))
                 wrong("a valid edit was rejected");
         }
     }

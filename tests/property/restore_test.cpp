@@ -36,8 +36,8 @@ class returning_link final : public model_server {
         const device self = *devices::find(*account_.data().begin_read(), client_);
         auto found = rules::read(*account_.data().begin_read(),
                                  find_child{account_.id(), parent, self.resync});
-        if (std::holds_alternative<unknown_version>(found)) throw refused{};
-        if (std::holds_alternative<find_child::awaits_snapshot>(found)) throw refused{};
+        if (std::holds_alternative<unknown_version>(found)) throw rejected{};
+        if (std::holds_alternative<find_child::awaits_snapshot>(found)) throw rejected{};
         if (std::holds_alternative<find_child::awaits_change>(found)) return std::nullopt;
         if (auto* const note = std::get_if<find_child::ahead>(&found)) {
             ++times_ahead;
@@ -57,7 +57,7 @@ class returning_link final : public model_server {
         for (;;) {
             const auto answer = run(c);
             const auto* const added = std::get_if<callsign::add_version::added>(&answer);
-            if (!added) throw refused{};
+            if (!added) throw rejected{};
             go_on(c, *added);
             if (c.operations.empty()) return accepted{added->version, added->wants_snapshot};
         }
@@ -95,7 +95,7 @@ class returning_link final : public model_server {
     typename Command::answer run(const Command& c) {
         using crash = managed_account::crash;
         auto answer = account_.run(c);
-        if (!answer) throw refused{};
+        if (!answer) throw rejected{};
         if (may_die && chance_() % 40 == 0) {
             account_.arm(chance_() % 2 == 0 ? crash::before_commit : crash::after_commit);
         }

@@ -21,7 +21,7 @@ struct drawn_creation {
 struct drawn_edit {
     std::string ref;
     std::optional<uuid> task{};  // none: no such task
-    unsigned refused = 0;        // expected error status for any state of the task
+    unsigned rejected = 0;       // expected error status for any state of the task
     std::string if_match{};
     bool is_stale = false;
     boost::beast::http::verb method = boost::beast::http::verb::patch;
@@ -64,7 +64,7 @@ class task_drawer {
     }
 
     // Whether a new creation with this payload is invalid in the current state.
-    static bool is_refusable(const account_model& a, const std::string& payload) {
+    static bool is_rejectable(const account_model& a, const std::string& payload) {
         const auto body = boost::json::parse(payload).as_object();
         if (const auto* const prefix = body.if_contains("prefix")) {
             if (a.find_series(std::string(prefix->as_string()))->archived) return true;
@@ -108,7 +108,7 @@ class task_drawer {
             static constexpr const char* nobodys[] = {"SYN-1000", "NIX-1", "DAY-19700101-1",
                                                       "01890000-0000-7000-8000-000000000000"};
             e.ref = nobodys[which % 4];
-            e.refused = 404;
+            e.rejected = 404;
         } else {
             e.ref = draw_ref(a, *e.task, how);
             if (how % 4 == 1) {
@@ -186,7 +186,7 @@ class task_drawer {
         }
         e.body = R"({"depends":[")" + draw_ref(a, *on, how / 11) + R"("]})";
         // Depends on a purged task, or on itself.
-        if (e.refused == 0 && (on == e.task || a.tasks.at(*on).purged)) e.refused = 400;
+        if (e.rejected == 0 && (on == e.task || a.tasks.at(*on).purged)) e.rejected = 400;
         e.becomes = [on = *on](attributes all) -> std::optional<attributes> {
             for (auto at = all.lower_bound("dep_"); at != all.end() && at->first < "dep`";) {
                 at = all.erase(at);
@@ -201,7 +201,7 @@ class task_drawer {
         if (!e.task) return 404;
         const model_task& t = a.tasks.at(*e.task);
         if (t.purged) return 410;
-        if (e.refused != 0) return e.refused;
+        if (e.rejected != 0) return e.rejected;
         if (e.is_stale) return 412;
         return e.becomes(t.attributes) ? 200 : 204;
     }

@@ -165,10 +165,10 @@ class tasks_world {
                   bool replayed) {
         const auto body = boost::json::parse(response.body).as_object();
         response.body = boost::json::serialize(body);
-        const bool is_refused = response.status == 400 ||
-                                (response.status == 409 && code_of(body) == "series-archived");
-        if (is_refused) {
-            if (!task_drawer::is_refusable(a.model, r.payload))
+        const bool is_rejected = response.status == 400 ||
+                                 (response.status == 409 && code_of(body) == "series-archived");
+        if (is_rejected) {
+            if (!task_drawer::is_rejectable(a.model, r.payload))
                 wrong("rejected without a reason: " + response.body);
             return;
         }

@@ -454,7 +454,7 @@ TEST_P(values, accepted_can_be_read_back_and_block_no_request) {
     find_places(*c.good, {}, places);
     ASSERT_FALSE(places.empty());
     std::map<std::string, unsigned> statuses[2];  // by field and value; every success counts as 200
-    int accepted = 0, refused = 0, compared = 0;
+    int accepted = 0, rejected = 0, compared = 0;
     for (const format as : {format::json, format::protobuf}) {
         values_world w;
         for (const field_place& place : places) {
@@ -478,7 +478,7 @@ TEST_P(values, accepted_can_be_read_back_and_block_no_request) {
                                          : message->SerializeAsString();
                 const auto answer = send(w, c, as, written);
                 const bool is_good = answer.status / 100 == 2;
-                ++(is_good ? accepted : refused);
+                ++(is_good ? accepted : rejected);
                 if (is_good && as == format::json && c.says_it && is_said_as_sent(value)) {
                     expect_said(json::parse(written), shown(w, answer), name, compared);
                 }
@@ -499,7 +499,7 @@ TEST_P(values, accepted_can_be_read_back_and_block_no_request) {
     }
     EXPECT_GT(accepted, 0);
     EXPECT_TRUE(compared > 0 || !c.says_it);
-    EXPECT_GT(refused, 0);
+    EXPECT_GT(rejected, 0);
 }
 
 std::string name_of_case(const ::testing::TestParamInfo<std::size_t>& info) {

@@ -129,7 +129,7 @@ class sim_follower {
         if (answer.status >= 500) return;
         const auto body = boost::json::parse(answer.body).as_object();
         if (answer.status == 410) return begin_again(body, told, forgotten);
-        if (answer.status != 200) return model_.refuse(answer.body);
+        if (answer.status != 200) return model_.reject(answer.body);
         std::vector<heard_change> shown;
         for (const auto& each : body.at("changes").as_array()) {
             shown.push_back(heard_of(each.as_object()));
@@ -140,7 +140,7 @@ class sim_follower {
 
     void begin_again(const boost::json::object& why, const told_changes& told,
                      std::int64_t forgotten) {
-        if (code_of(why) != "cursor-expired") return model_.refuse(code_of(why));
+        if (code_of(why) != "cursor-expired") return model_.reject(code_of(why));
         cursor_ = text_of(why, "cursor");
         model_.begin_again(place_of(cursor_), told, forgotten);
     }
@@ -151,17 +151,17 @@ class sim_follower {
                      std::int64_t forgotten) {
         if (!stream_) {
             stream_ = std::make_shared<heard_stream>();
-            refusal_ = std::make_shared<net::http_response>();
+            rejection_ = std::make_shared<net::http_response>();
             auto request = get("/v1/changes/stream?after=" + cursor_, token_);
-            h.spawn(stream(h, std::move(request), stream_, refusal_));
+            h.spawn(stream(h, std::move(request), stream_, rejection_));
             return;
         }
         for (auto event = stream_->take_event(); !event.empty(); event = stream_->take_event()) {
             hear_event(event, told, forgotten);
             if (!stream_) return;
         }
-        if (refusal_->status >= 400) {
-            if (refusal_->status < 500) hear_answer(*refusal_, told, forgotten);
+        if (rejection_->status >= 400) {
+            if (rejection_->status < 500) hear_answer(*rejection_, told, forgotten);
             stream_.reset();
         } else if (stream_->over || chance.once_in(40)) {
             stream_->leave();
@@ -171,10 +171,10 @@ class sim_follower {
 
     static boost::asio::awaitable<void> stream(test_server& h, net::http_request request,
                                                std::shared_ptr<heard_stream> to,
-                                               std::shared_ptr<net::http_response> refusal) {
+                                               std::shared_ptr<net::http_response> rejection) {
         auto response = co_await h.service().handle(std::move(request));
         if (!response.write_body) {
-            *refusal = std::move(response);
+            *rejection = std::move(response);
             co_return;
         }
         auto writing = response.write_body(*to);
@@ -194,7 +194,7 @@ class sim_follower {
             model_.hear({heard_of(body)}, place_of(cursor_), told, forgotten);
         } else {
             const std::string beat = text_of(body, "cursor");
-            if (place_of(beat) != model_.place()) model_.refuse("a heartbeat with a wrong cursor");
+            if (place_of(beat) != model_.place()) model_.reject("a heartbeat with a wrong cursor");
         }
     }
 
@@ -205,7 +205,7 @@ class sim_follower {
     std::string cursor_ = "0";
     std::shared_ptr<std::optional<net::http_response>> poll_;
     std::shared_ptr<heard_stream> stream_;
-    std::shared_ptr<net::http_response> refusal_;  // response that rejected the stream
+    std::shared_ptr<net::http_response> rejection_;  // response that rejected the stream
 };
 
 }  // namespace callsign::testing

@@ -38,7 +38,7 @@ inline constexpr int fault_points = 9;
 
 enum class fault_kind {
     kill,            // the process dies there
-    refuse,          // commits only: the store rejects it, and nothing becomes durable
+    reject,          // commits only: the store rejects it, and nothing becomes durable
     unknown_lost,    // commits and syncs only: unknown outcome, nothing durable
     unknown_durable  // commits and syncs only: unknown outcome, all durable
 };
@@ -51,18 +51,18 @@ class faulty_store final : public forwarding_store {
     void arm(fault_point where, fault_kind how) { armed_ = {where, how}; }
     void disarm() { armed_.reset(); }
     // Rejects access to keys that begin so, until the next call; empty: to none.
-    void refuse_key(std::string begins_with, store_failure::kind how) {
-        refused_key_ = std::move(begins_with);
-        refused_how_ = how;
+    void reject_key(std::string begins_with, store_failure::kind how) {
+        rejected_key_ = std::move(begins_with);
+        rejected_how_ = how;
     }
-    void refuse_tasks_over(std::size_t bytes) { task_bytes_max_ = bytes; }
+    void reject_tasks_over(std::size_t bytes) { task_bytes_max_ = bytes; }
     // None: reads succeed.
-    void refuse_reads(std::optional<store_failure::kind> how) { refused_reads_ = how; }
+    void reject_reads(std::optional<store_failure::kind> how) { rejected_reads_ = how; }
     // None: writes succeed.
-    void refuse_writes(std::optional<store_failure::kind> how) { refused_writes_ = how; }
-    void refuse_forgetting(bool refused) { refuses_forgetting_ = refused; }
+    void reject_writes(std::optional<store_failure::kind> how) { rejected_writes_ = how; }
+    void reject_forgetting(bool rejected) { rejects_forgetting_ = rejected; }
     int logs_cleared() const { return logs_cleared_; }
-    int refusals() const { return refusals_; }
+    int rejections() const { return rejections_; }
     // How often the server tested whether writes succeed again.
     int proofs() const { return proofs_; }
     bool armed() const { return armed_.has_value(); }
@@ -71,12 +71,12 @@ class faulty_store final : public forwarding_store {
     std::size_t reads_begun() const { return reads_begun_; }
 
     std::unique_ptr<write_tx> begin_write() override {
-        if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
+        if (rejected_writes_) throw store_failure(*rejected_writes_, "no writes");
         return std::make_unique<transaction>(*this, within_.begin_write());
     }
     std::unique_ptr<read_tx> begin_read() override {
         ++reads_begun_;
-        if (refused_reads_) throw store_failure(*refused_reads_, "no reads");
+        if (rejected_reads_) throw store_failure(*rejected_reads_, "no reads");
         return within_.begin_read();
     }
     void sync() override {
@@ -90,7 +90,7 @@ class faulty_store final : public forwarding_store {
     }
     void prove_writable() override {
         ++proofs_;
-        if (refused_writes_) throw store_failure(*refused_writes_, "no writes");
+        if (rejected_writes_) throw store_failure(*rejected_writes_, "no writes");
         forwarding_store::prove_writable();
     }
     // None: the corruption that was found is gone.
@@ -117,13 +117,13 @@ class faulty_store final : public forwarding_store {
             : write_tx(*within), owner_(owner), tx_(std::move(within)) {}
 
         row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
-            if (&index == &info_of<slots_by_key>()) refuse_slot(key);
+            if (&index == &info_of<slots_by_key>()) reject_slot(key);
             return tx_->fetch(index, key, head);
         }
         row_page scan(const row_range& range) override {
             const bool is_forgetting = range.index == &info_of<history_by_id>();
-            if (is_forgetting && owner_.refuses_forgetting_) {
-                throw store_failure(store_failure::kind::refused, "removal rejected");
+            if (is_forgetting && owner_.rejects_forgetting_) {
+                throw store_failure(store_failure::kind::rejected, "removal rejected");
             }
             return tx_->scan(range);
         }
@@ -152,13 +152,13 @@ class faulty_store final : public forwarding_store {
             if (fulfils_) strike(fault_point::after_fulfil_commit);
             if (sweeps_) strike(fault_point::after_sweep_commit);
         }
-        void refuse_slot(row_key key) {
+        void reject_slot(row_key key) {
             key_reader parts(key);
             parts.integer();
-            const auto& refused = owner_.refused_key_;
-            if (refused.empty() || !parts.text().starts_with(refused)) return;
-            ++owner_.refusals_;
-            throw store_failure(owner_.refused_how_, "key rejected");
+            const auto& rejected = owner_.rejected_key_;
+            if (rejected.empty() || !parts.text().starts_with(rejected)) return;
+            ++owner_.rejections_;
+            throw store_failure(owner_.rejected_how_, "key rejected");
         }
         // Called before the first write.
         void look_at_changes() {
@@ -166,8 +166,8 @@ class faulty_store final : public forwarding_store {
             each_change<task_row>([&](const auto* before, const auto* now) {
                 fulfils_ = fulfils_ || !before;
                 if (!now || now->bytes <= owner_.task_bytes_max_) return;
-                ++owner_.refusals_;
-                throw store_failure(store_failure::kind::refused, "task rejected");
+                ++owner_.rejections_;
+                throw store_failure(store_failure::kind::rejected, "task rejected");
             });
             each_change<slot>([&](const auto* before, const auto* now) {
                 reserves_ = reserves_ || !before;
@@ -194,8 +194,8 @@ class faulty_store final : public forwarding_store {
             if (!how) return;
             switch (*how) {
             case fault_kind::kill: throw killed{};
-            case fault_kind::refuse:
-                throw store_failure(store_failure::kind::refused, "the disk is full");
+            case fault_kind::reject:
+                throw store_failure(store_failure::kind::rejected, "the disk is full");
             case fault_kind::unknown_durable: tx_->commit(); [[fallthrough]];
             case fault_kind::unknown_lost:
                 owner_.left_unknown_ = true;
@@ -214,17 +214,17 @@ class faulty_store final : public forwarding_store {
     std::optional<fault> armed_;
     bool left_unknown_ = false;
     std::size_t reads_begun_ = 0;
-    std::string refused_key_;
-    store_failure::kind refused_how_ = store_failure::kind::refused;
-    bool refuses_forgetting_ = false;
+    std::string rejected_key_;
+    store_failure::kind rejected_how_ = store_failure::kind::rejected;
+    bool rejects_forgetting_ = false;
     int logs_cleared_ = 0;
-    std::optional<store_failure::kind> refused_reads_;
-    std::optional<store_failure::kind> refused_writes_;
+    std::optional<store_failure::kind> rejected_reads_;
+    std::optional<store_failure::kind> rejected_writes_;
     std::optional<store_failure::kind> kept_damage_;
     int proofs_ = 0;
     int looks_ = 0;
     std::size_t task_bytes_max_ = std::numeric_limits<std::size_t>::max();
-    int refusals_ = 0;
+    int rejections_ = 0;
 };
 
 // The faults that are possible at a point: rejections only before a commit, unknown outcomes only

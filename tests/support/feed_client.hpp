@@ -52,7 +52,7 @@ struct heard {
         ++changes;
         if (tell) tell(change);
     }
-    void refuse(std::string why) {
+    void reject(std::string why) {
         if (fault.empty()) fault = std::move(why);
     }
 };
@@ -80,7 +80,7 @@ class feed_client {
             if (answer && answer->status == 200) {
                 hear_list(answer->body);
             } else {
-                if (answer && answer->status != 503) book_.refuse(answer->body);
+                if (answer && answer->status != 503) book_.reject(answer->body);
                 co_await pause();
             }
         }
@@ -155,7 +155,7 @@ class feed_client {
                 if (end == std::string::npos) continue;
                 const std::string status = raw_.substr(9, 3);
                 if (status != "200") {
-                    if (status != "503") book_.refuse(raw_);
+                    if (status != "503") book_.reject(raw_);
                     co_return;
                 }
                 raw_.erase(0, end + 4);
@@ -205,11 +205,11 @@ class feed_client {
             }));
         const std::string target = "/v1/changes/socket?after=" + book_.cursor;
         boost::beast::websocket::response_type response;
-        const auto [refused] = co_await ws.async_handshake(response, "h", target, use_result);
-        if (refused) {
-            const bool was_answered = refused == boost::beast::websocket::error::upgrade_declined;
+        const auto [rejected] = co_await ws.async_handshake(response, "h", target, use_result);
+        if (rejected) {
+            const bool was_answered = rejected == boost::beast::websocket::error::upgrade_declined;
             if (was_answered && response.result_int() != 503) {
-                book_.refuse("status " + std::to_string(response.result_int()));
+                book_.reject("status " + std::to_string(response.result_int()));
             }
             co_return;
         }

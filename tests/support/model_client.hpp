@@ -32,7 +32,7 @@ class model_server {
         bool wants_snapshot = false;
     };
     // Exception: the response is an error, and the sync ends.
-    struct refused {};
+    struct rejected {};
     struct expected {
         uuid parent{};
     };
@@ -127,17 +127,17 @@ class model_client {
             } else {
                 push(answer_is_lost);
             }
-        } catch (const model_server::refused&) {
-            ++refusals_;
+        } catch (const model_server::rejected&) {
+            ++rejections_;
             doing_ = doing::nothing;
         }
     }
 
     // Returns false if the sync was rejected.
     bool sync() {
-        const int before = refusals_;
+        const int before = rejections_;
         for (begin_sync(); syncing();) step();
-        return refusals_ == before;
+        return rejections_ == before;
     }
 
   private:
@@ -215,7 +215,7 @@ class model_client {
     uuid base_{};
     std::vector<operation> unsynced_;
     int conflicts_ = 0;
-    int refusals_ = 0;
+    int rejections_ = 0;
 
     // of the sync in progress
     doing doing_ = doing::nothing;

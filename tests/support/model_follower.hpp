@@ -59,20 +59,20 @@ class model_follower {
     void hear(const std::vector<heard_change>& shown, const feed_place& next,
               const told_changes& told, std::int64_t forgotten) {
         auto heard = shown.begin();
-        if (is_before(next, place_)) refuse("the cursor goes back");
+        if (is_before(next, place_)) reject("the cursor goes back");
         for (auto c = first_after(told, place_);
              c != told.all().end() && !is_before(next, c->place); ++c) {
             const bool is_next = heard != shown.end() && heard->place == c->place;
             const auto due = is_due(*c, told, forgotten);
             if (is_next) {
-                if (due == duty::never) refuse("a change of another filter", c->place);
+                if (due == duty::never) reject("a change of another filter", c->place);
                 compare(*heard, *c, told);
                 keep(*heard++);
             } else if (due == duty::always) {
-                refuse("a change is missing", c->place);
+                reject("a change is missing", c->place);
             }
         }
-        if (heard != shown.end()) refuse("a change out of order, or twice", heard->place);
+        if (heard != shown.end()) reject("a change out of order, or twice", heard->place);
         place_ = next;
     }
 
@@ -82,22 +82,22 @@ class model_follower {
                      std::int64_t history_from) {
         ++expiries_;
         const std::int64_t from = may_hear_late_ ? oldest.seq : history_from;
-        if (before_whole(place_) >= from) refuse("a valid cursor is rejected as expired");
+        if (before_whole(place_) >= from) reject("a valid cursor is rejected as expired");
         if (oldest.seq != from || from > history_from)
-            refuse("a wrong cursor after an expired one");
+            reject("a wrong cursor after an expired one");
         begin_at(oldest, told);
     }
 
     // At the end of the feed: compares the follower's tasks with the chain's.
     void finish(const told_changes& told) {
-        if (first_after(told, place_) != told.all().end()) refuse("changes are missing at the end");
+        if (first_after(told, place_) != told.all().end()) reject("changes are missing at the end");
         task_map known = std::exchange(tasks_, {});
         std::erase_if(known, [&](const auto& t) { return wanted_ && !wanted_(t.first, t.second); });
         list(told);
-        if (known != tasks_) refuse("its tasks differ from the server's");
+        if (known != tasks_) reject("its tasks differ from the server's");
     }
 
-    void refuse(std::string why) { faults_.insert("a follower: " + std::move(why)); }
+    void reject(std::string why) { faults_.insert("a follower: " + std::move(why)); }
 
   private:
     enum class duty { always, maybe, never };
@@ -144,24 +144,24 @@ class model_follower {
     }
 
     void compare(const heard_change& heard, const told_change& c, const told_changes& told) {
-        if (heard.task != c.task) return refuse("wrong task", c.place);
+        if (heard.task != c.task) return reject("wrong task", c.place);
         if (is_of_a_purged_task(c, told)) {
             if (heard.purged && !heard.attributes.empty())
-                refuse("a purged task is shown with attributes");
+                reject("a purged task is shown with attributes");
             if (heard.purged || told.is_unread(c.task)) return;
         }
         bool is_gone = !c.after || !told.tasks().contains(c.task);
         if (may_hear_late_ && !heard.purged) is_gone = !c.after;
         if (heard.purged != is_gone) {
-            refuse(
+            reject(
                 heard.purged ? "a task is reported as purged" : "a purged task is shown as present",
                 c.place);
         }
         if (is_gone ? !heard.attributes.empty() : heard.attributes != seen(*c.after)) {
-            refuse("a task differs from its state at that change", c.place);
+            reject("a task differs from its state at that change", c.place);
         }
         if (heard.changed && (is_gone ? !heard.changed->empty() : *heard.changed != c.changed)) {
-            refuse("wrong names of changed attributes", c.place);
+            reject("wrong names of changed attributes", c.place);
         }
     }
 
@@ -183,8 +183,8 @@ class model_follower {
 
     attributes seen(const attributes& all) const { return shown_as_ ? shown_as_(all) : all; }
 
-    void refuse(const std::string& what, const feed_place& where) {
-        refuse(what + " at " + std::to_string(where.seq) + "." + std::to_string(where.tasks));
+    void reject(const std::string& what, const feed_place& where) {
+        reject(what + " at " + std::to_string(where.seq) + "." + std::to_string(where.tasks));
     }
 
     filter wanted_;

@@ -121,8 +121,8 @@ class recording_proxy::impl {
     // Serves until either side closes its connection.
     awaitable<void> serve(side client) {
         side server{tcp::socket(io_)};
-        const auto [refused] = co_await server.socket.async_connect(server_, use_result);
-        if (refused) co_return;
+        const auto [rejected] = co_await server.socket.async_connect(server_, use_result);
+        if (rejected) co_return;
         for (bool go_on = true; go_on;) {
             auto request = co_await read<true>(client);
             if (!request) co_return;
@@ -139,7 +139,7 @@ class recording_proxy::impl {
             co_await wait_for_others();
         }
         const std::optional<cut> cut_here = is_version ? reach_cut() : std::nullopt;
-        if (cut_here && !cut_here->is_passed_on) co_return co_await refuse(client, *cut_here);
+        if (cut_here && !cut_here->is_passed_on) co_return co_await reject(client, *cut_here);
         const fate drawn = draw(is_version);
         if (drawn == fate::lost) co_return false;
         if (drawn == fate::late || drawn == fate::twice) {
@@ -152,7 +152,7 @@ class recording_proxy::impl {
         if (!answer) co_return false;
         if (is_version && (reach(moment::answered) || is_lost())) co_return false;
         if (drawn == fate::unanswered) co_return false;
-        if (cut_here) co_return co_await refuse(client, *cut_here);
+        if (cut_here) co_return co_await reject(client, *cut_here);
         record_answer(number, *answer);
         if (closes_) answer->keep_alive(false);
         const auto [untold, in] = co_await http::async_write(client.socket, *answer, use_result);
@@ -164,7 +164,7 @@ class recording_proxy::impl {
         if (!cut_ || --cut_->nth > 0) return std::nullopt;
         return std::exchange(cut_, std::nullopt);
     }
-    awaitable<bool> refuse(side& client, const cut& here) {
+    awaitable<bool> reject(side& client, const cut& here) {
         if (here.then) here.then();
         if (here.status == 0) co_return false;
         http::response<http::string_body> answer{http::int_to_status(here.status), 11};
@@ -196,8 +196,8 @@ class recording_proxy::impl {
         asio::steady_timer pause(io_, std::chrono::milliseconds{150});
         co_await pause.async_wait(use_result);
         side server{tcp::socket(io_)};
-        const auto [refused] = co_await server.socket.async_connect(server_, use_result);
-        if (refused) co_return;
+        const auto [rejected] = co_await server.socket.async_connect(server_, use_result);
+        if (rejected) co_return;
         const auto [unsent, out] = co_await http::async_write(server.socket, copy, use_result);
         if (!unsent) co_await read<false>(server);
     }

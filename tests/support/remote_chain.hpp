@@ -191,7 +191,7 @@ class faulty_sink final : public task_sink {
         uuid parent, std::vector<operation> operations) override {
         using fate = faulty_wire::fate;
         if (wire_.is_full) co_return failure(sink_failure::kind::unavailable);
-        if (wire_.is_choosy) co_return failure(sink_failure::kind::refused);
+        if (wire_.is_choosy) co_return failure(sink_failure::kind::rejected);
         if (wire_.is_deaf) {
             if (wire_.once_in(2)) wire_.keep(parent, std::move(operations));
             co_return failure(sink_failure::kind::lost);

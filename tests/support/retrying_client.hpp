@@ -23,14 +23,14 @@ class retrying_client {
         std::uint64_t requests = 0;
         std::uint64_t answers_lost = 0;  // sent, but no response: unknown outcome
         std::uint64_t replayed = 0;      // the retry found that an earlier attempt had succeeded
-        std::uint64_t refused = 0;       // could not connect: the server was not running
+        std::uint64_t rejected = 0;      // could not connect: the server was not running
         std::uint64_t told_to_wait = 0;  // 409 request-in-progress, 429, 503
 
         counts& operator+=(const counts& other) {
             requests += other.requests;
             answers_lost += other.answers_lost;
             replayed += other.replayed;
-            refused += other.refused;
+            rejected += other.rejected;
             told_to_wait += other.told_to_wait;
             return *this;
         }
@@ -45,7 +45,7 @@ class retrying_client {
                                       const std::function<bool()>& give_up) {
         while (!give_up()) {
             if (!http_.connected() && !http_.connect()) {
-                ++seen_.refused;
+                ++seen_.rejected;
                 pause(5, 25);
                 continue;
             }

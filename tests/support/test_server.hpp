@@ -210,7 +210,7 @@ class test_server {
         head.body().clear();
         const net::http_header header = head;
         net::admission given = run(service_.admit(std::move(head)));
-        if (given.refused) service_.complete(header, *given.refused);
+        if (given.rejected) service_.complete(header, *given.rejected);
         return given;
     }
 

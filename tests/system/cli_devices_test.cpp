@@ -154,10 +154,10 @@ TEST_F(device_cli_test, the_audit_log_records_who_gave_access) {
 TEST_F(device_cli_test, without_a_master_key_the_error_explains_how_to_create_one) {
     auto s = start({}, {{"CALLSIGN_MASTER_KEY", ""}, {"CALLSIGN_SECRETS_MASTER_KEY_FILE", ""}});
     ask_callsign({"account", "create", "ops", "--prefix", "OPS"});
-    const finished refused = callsign({"device", "add", "ops", "--name", "laptop"});
-    EXPECT_EQ(refused.status, (exit_status{1, 0}));
-    EXPECT_NE(refused.err.find("no-master-key"), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("callsign master-key new FILE"), std::string::npos) << refused.err;
+    const finished rejected = callsign({"device", "add", "ops", "--name", "laptop"});
+    EXPECT_EQ(rejected.status, (exit_status{1, 0}));
+    EXPECT_NE(rejected.err.find("no-master-key"), std::string::npos) << rejected.err;
+    EXPECT_NE(rejected.err.find("callsign master-key new FILE"), std::string::npos) << rejected.err;
 }
 
 TEST_F(device_cli_test, an_invalid_master_key_is_a_configuration_error) {

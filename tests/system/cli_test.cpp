@@ -115,10 +115,10 @@ TEST_F(cli_test, numbers_are_imported) {
                "2020-01-01T23:30:00Z\n";
         return file;
     };
-    const finished refused = callsign({"import", "numbers", table(600, 300), "--account", "ops"});
-    EXPECT_EQ(refused.status, (exit_status{1, 0})) << refused.out;
-    EXPECT_NE(refused.err.find("line 301: OPS-300 is missing before it"), std::string::npos)
-        << refused.err;
+    const finished rejected = callsign({"import", "numbers", table(600, 300), "--account", "ops"});
+    EXPECT_EQ(rejected.status, (exit_status{1, 0})) << rejected.out;
+    EXPECT_NE(rejected.err.find("line 301: OPS-300 is missing before it"), std::string::npos)
+        << rejected.err;
     const auto too_long = temp_path("too-long.csv");
     std::ofstream(too_long)
         << "prefix,number,uuid,title,created_at\n\nOPS,1,11111111-2222-4333-8444-"

@@ -67,7 +67,7 @@ class damaged_disk_test : public system_test {
         EXPECT_EQ(told.status, (exit_status{1, 0}));
         EXPECT_NE(told.out.find("server rejects writes: Store is damaged"), std::string::npos)
             << told.out;
-        await_line(s_->child(), "error write-refused reason=damaged");
+        await_line(s_->child(), "error writes-rejected reason=damaged");
     }
 
     std::int64_t at_ = 0;

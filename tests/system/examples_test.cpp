@@ -402,7 +402,7 @@ TEST_P(examples_test, what_was_noted_survives_kills_at_any_instant) {
     for (const todo* const client : {&phone, &laptop}) {
         expect_same_as_the_server(*client);
         EXPECT_EQ(client->entries("outbox"), 0u);
-        EXPECT_EQ(client->entries("refused"), 0u);
+        EXPECT_EQ(client->entries("rejected"), 0u);
     }
     s->child().kill();
     expect_sound();
@@ -479,19 +479,19 @@ TEST_P(examples_test, edits_of_one_task_in_two_places_both_hold) {
 
 TEST_P(examples_test, what_is_rejected_is_set_aside_and_blocks_nothing) {
     const todo laptop = folder("laptop");
-    const std::string refused = laptop.add({""});
+    const std::string rejected = laptop.add({""});
     laptop.add({"When", "--due", "soon"});
-    laptop({"edit", refused, "--project", "Home"});
+    laptop({"edit", rejected, "--project", "Home"});
     laptop.add({"Good"});
     const finished first = laptop.run({"sync"});
     EXPECT_EQ(first.status, (exit_status{1, 0})) << first.err;
     EXPECT_NE(first.err.find("RFC 3339"), first.err.npos) << first.err;
     EXPECT_EQ(laptop.entries("outbox"), 0u);
-    EXPECT_EQ(laptop.entries("refused"), 3u);
+    EXPECT_EQ(laptop.entries("rejected"), 3u);
     EXPECT_EQ(get("/v1/tasks/SYN-1").at("description"), "Good");
     expect_same_as_the_server(laptop);
     const std::string list = laptop({"list"});
-    EXPECT_NE(list.find("Refused: "), list.npos) << list;
+    EXPECT_NE(list.find("Rejected: "), list.npos) << list;
     laptop({"sync"});
 }
 

@@ -288,11 +288,11 @@ TEST_F(failing_disk_one_sync, of_a_backup_leaves_none_and_the_server_well) {
     for (const std::string& pattern :
          {backup.string() + "/*.sqlite3", backup.string() + "/*.new", backup.string(), parent}) {
         arm(pattern);
-        const finished refused = callsign({"backup", backup.string()});
+        const finished rejected = callsign({"backup", backup.string()});
         EXPECT_TRUE(has_struck()) << pattern;
-        EXPECT_EQ(refused.status, (exit_status{1, 0})) << pattern << refused.out;
+        EXPECT_EQ(rejected.status, (exit_status{1, 0})) << pattern << rejected.out;
         EXPECT_FALSE(std::filesystem::exists(backup / "manifest.json")) << pattern;
-        EXPECT_NE(refused.err.find("cannot write " + parent), std::string::npos) << refused.err;
+        EXPECT_NE(rejected.err.find("cannot write " + parent), std::string::npos) << rejected.err;
     }
     ask_callsign({"backup", backup.string()});
     expect_all_there();
@@ -315,13 +315,13 @@ TEST_F(failing_disk_one_sync, of_a_restore_leaves_what_was_there_or_what_was_res
         for (;; ++passing) {
             stop();
             arm(pattern, passing);
-            const finished refused = restore();
+            const finished rejected = restore();
             const bool is_over = !has_struck();
             std::filesystem::remove(armed());
-            EXPECT_EQ(refused.status, (exit_status{is_over ? 0 : 1, 0}))
-                << pattern << passing << refused.err;
+            EXPECT_EQ(rejected.status, (exit_status{is_over ? 0 : 1, 0}))
+                << pattern << passing << rejected.err;
             if (!is_over) {
-                EXPECT_NE(refused.err.find("callsign: "), std::string::npos) << refused.err;
+                EXPECT_NE(rejected.err.find("callsign: "), std::string::npos) << rejected.err;
             }
             s_->start();
             expect_all_there();
@@ -348,10 +348,10 @@ TEST_F(failing_disk_one_sync, of_a_master_key_is_reported) {
     EXPECT_EQ(change("new").status, (exit_status{0, 0}));
     for (const std::string& pattern : {file.string() + ".new", file.parent_path().string()}) {
         arm(pattern);
-        const finished refused = change("rotate");
-        EXPECT_EQ(refused.status, (exit_status{1, 0})) << pattern;
-        EXPECT_NE(refused.err.find("cannot write " + file.string()), std::string::npos)
-            << refused.err;
+        const finished rejected = change("rotate");
+        EXPECT_EQ(rejected.status, (exit_status{1, 0})) << pattern;
+        EXPECT_NE(rejected.err.find("cannot write " + file.string()), std::string::npos)
+            << rejected.err;
         EXPECT_TRUE(has_struck()) << pattern;
         EXPECT_TRUE(std::filesystem::exists(file)) << pattern;
     }
@@ -377,12 +377,12 @@ TEST_F(failing_disk_test, a_full_disk_rejects_writes_and_serves_reads) {
             EXPECT_EQ(again->body, receipt);
         }
     };
-    const auto expect_refused_and_read = [&](int n) {
-        const auto refused = create(n, 2000);
-        ASSERT_TRUE(refused);
-        EXPECT_EQ(refused->status, 507) << refused->body;
-        EXPECT_NE(refused->body.find("storage-full"), std::string::npos) << refused->body;
-        EXPECT_NE(refused->header("Retry-After"), "");
+    const auto expect_rejected_and_read = [&](int n) {
+        const auto rejected = create(n, 2000);
+        ASSERT_TRUE(rejected);
+        EXPECT_EQ(rejected->status, 507) << rejected->body;
+        EXPECT_NE(rejected->body.find("storage-full"), std::string::npos) << rejected->body;
+        EXPECT_NE(rejected->header("Retry-After"), "");
         http_client client(s->port(), token);
         const auto task = client.get("/v1/tasks/DSK-1");
         ASSERT_TRUE(task);
@@ -404,7 +404,7 @@ TEST_F(failing_disk_test, a_full_disk_rejects_writes_and_serves_reads) {
         receipts[n] = answer->body;
         last_made = std::chrono::steady_clock::now();
     }
-    expect_refused_and_read(n);
+    expect_rejected_and_read(n);
 
     s->child().signal(SIGKILL);
     s->child().wait(timeout);
@@ -452,11 +452,11 @@ TEST_F(failing_disk_test, a_server_on_a_full_disk_is_not_ready_until_there_is_ro
         status = answer ? answer->status : 0;
     }
     EXPECT_EQ(status, 507u);
-    const auto refused = client.get("/readyz");
-    ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->status, 503u);
-    EXPECT_NE(refused->body.find("The disk is full."), std::string::npos) << refused->body;
-    await_line(s->child(), "error write-refused reason=disk-full");
+    const auto rejected = client.get("/readyz");
+    ASSERT_TRUE(rejected);
+    EXPECT_EQ(rejected->status, 503u);
+    EXPECT_NE(rejected->body.find("The disk is full."), std::string::npos) << rejected->body;
+    await_line(s->child(), "error writes-rejected reason=disk-full");
     EXPECT_EQ(client.get("/livez")->status, 200u);
     // Long enough for several tests of whether writes succeed; all fail.
     const auto until = std::chrono::steady_clock::now() + 3s;

@@ -116,7 +116,7 @@ TEST_F(feed_test, a_crowd_sees_each_change_once_and_in_order_across_kills) {
                        : n % 3 == 1 ? client.stream()
                                     : client.talk(),
                        [&, n](const std::exception_ptr& e) {
-                           if (e) books[n].refuse("an exception");
+                           if (e) books[n].reject("an exception");
                            ++ended;
                            ended.notify_all();
                        });

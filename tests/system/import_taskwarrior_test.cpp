@@ -61,9 +61,9 @@ TEST_F(import_test, an_invalid_export_and_an_opaque_account_are_rejected) {
     EXPECT_TRUE(none && none->status == 404u);
 
     write("[]");
-    const finished refused = callsign({"import", "taskwarrior", file(), "--account", "desk"});
-    EXPECT_EQ(refused.status, (exit_status{1, 0}));
-    EXPECT_NE(refused.err.find("account-opaque"), std::string::npos) << refused.err;
+    const finished rejected = callsign({"import", "taskwarrior", file(), "--account", "desk"});
+    EXPECT_EQ(rejected.status, (exit_status{1, 0}));
+    EXPECT_NE(rejected.err.find("account-opaque"), std::string::npos) << rejected.err;
 }
 
 TEST_F(import_test, keys_are_all_kept_or_nothing_is_imported) {
@@ -81,11 +81,11 @@ TEST_F(import_test, keys_are_all_kept_or_nothing_is_imported) {
     write(text);
     const std::vector<std::string> import = {"import",    "taskwarrior", file(),
                                              "--account", "ops",         "--with-keys"};
-    const finished refused = callsign(import);
-    EXPECT_EQ(refused.status, (exit_status{1, 0}));
-    EXPECT_NE(refused.err.find("series SYN does not exist; 20 tasks have a key of it"),
+    const finished rejected = callsign(import);
+    EXPECT_EQ(rejected.status, (exit_status{1, 0}));
+    EXPECT_NE(rejected.err.find("series SYN does not exist; 20 tasks have a key of it"),
               std::string::npos)
-        << refused.err;
+        << rejected.err;
     http_client client(s->port(), token);
     EXPECT_EQ(client.get("/v1/tasks/TASK-1")->status, 404u);
 

@@ -174,10 +174,10 @@ TEST_F(limits_test, unfinished_bodies_cost_what_is_configured) {
         ASSERT_TRUE(c.send(announcing(token, 1'000'000)));
         c.send(most);
     }
-    const auto refused = rude.back().receive();
-    ASSERT_TRUE(refused.has_value());
-    EXPECT_EQ(refused->status, 503u);
-    EXPECT_EQ(refused->header("Retry-After"), "1");
+    const auto rejected = rude.back().receive();
+    ASSERT_TRUE(rejected.has_value());
+    EXPECT_EQ(rejected->status, 503u);
+    EXPECT_EQ(rejected->header("Retry-After"), "1");
     if (memory_is_its_own) {
         EXPECT_LT(peak_of(*s) - before, 48 + 64);
     }

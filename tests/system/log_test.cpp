@@ -166,8 +166,8 @@ TEST_F(log_test, a_flood_of_wrong_tokens_does_not_fill_the_disk) {
     http_client stranger(s->port(), "cs_wrong");
     const auto begun = std::chrono::steady_clock::now();
     for (int i = 0; i < 3000; ++i) {
-        const auto refused = stranger.get("/v1/tasks/SYN-1");
-        ASSERT_TRUE(refused && refused->status == 401);
+        const auto rejected = stranger.get("/v1/tasks/SYN-1");
+        ASSERT_TRUE(rejected && rejected->status == 401);
     }
     const auto seconds =
         std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - begun).count() +
@@ -203,13 +203,13 @@ TEST_F(log_test, a_log_without_a_reader_blocks_no_request) {
     std::string log;
     std::string bytes(65536, ' ');
     const auto deadline = std::chrono::steady_clock::now() + timeout;
-    while (log.find("log-lines-left-out") == log.npos &&
+    while (log.find("log-lines-dropped") == log.npos &&
            std::chrono::steady_clock::now() < deadline) {
         const ssize_t n = ::read(reader, bytes.data(), bytes.size());
         if (n > 0) log.append(bytes, 0, static_cast<std::size_t>(n));
         client.get("/v1/account");
     }
-    EXPECT_NE(log.find("log-lines-left-out count="), log.npos);
+    EXPECT_NE(log.find("log-lines-dropped count="), log.npos);
     // A blocked log does not delay the shutdown.
     s.child().signal(SIGTERM);
     expect_exit(s.child(), 0);

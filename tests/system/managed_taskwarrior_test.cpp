@@ -311,9 +311,9 @@ TEST_F(managed_taskwarrior_test, a_revoked_device_changes_nothing) {
     const json::object before = checked();
     const auto here = tasks_of(*phone);
     for (int tries = 0; tries < 2; ++tries) {
-        const finished refused = phone->sync();
-        EXPECT_NE(refused.status, (exit_status{0, 0}));
-        EXPECT_TRUE(says(refused, "403")) << refused.out << refused.err;
+        const finished rejected = phone->sync();
+        EXPECT_NE(rejected.status, (exit_status{0, 0}));
+        EXPECT_TRUE(says(rejected, "403")) << rejected.out << rejected.err;
     }
     EXPECT_EQ(checked(), before);
     EXPECT_EQ(differences(tasks_of(*phone), here), "");
@@ -339,9 +339,9 @@ TEST_F(managed_taskwarrior_test, a_wrong_secret_is_rejected_with_a_reason) {
     expect_done(laptop({"add", "Kept at home"}));
     expect_done(laptop({"add", "This one too"}));
     const json::object before = checked();
-    const finished refused = laptop.sync();
-    EXPECT_NE(refused.status, (exit_status{0, 0}));
-    EXPECT_TRUE(says(refused, "403 Forbidden")) << refused.out << refused.err;
+    const finished rejected = laptop.sync();
+    EXPECT_NE(rejected.status, (exit_status{0, 0}));
+    EXPECT_TRUE(says(rejected, "403 Forbidden")) << rejected.out << rejected.err;
     EXPECT_EQ(wire.count("POST", "/v1/client/add-version/", 403), 1);
     EXPECT_EQ(wire.exchanges().back().answer, reason);
     EXPECT_EQ(checked(), before);

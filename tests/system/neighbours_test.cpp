@@ -67,7 +67,7 @@ class neighbours : public system_test {
     }
 
     unsigned served() const { return served_; }
-    unsigned refused() const { return refused_; }
+    unsigned rejected() const { return rejected_; }
 
   private:
     void note(const std::optional<http_answer>& answer) {
@@ -75,7 +75,7 @@ class neighbours : public system_test {
         if (!answer) {
             ADD_FAILURE() << "no response";
         } else if (answer->status == 503) {
-            ++refused_;
+            ++rejected_;
             EXPECT_NE(answer->header("Retry-After"), "") << answer->body;
         } else {
             ++served_;
@@ -85,7 +85,7 @@ class neighbours : public system_test {
 
     std::mutex mutex_;
     unsigned served_ = 0;
-    unsigned refused_ = 0;
+    unsigned rejected_ = 0;
 };
 
 TEST_F(neighbours, large_creations) {

@@ -187,9 +187,9 @@ TEST_F(remote_test, creations_begun_without_the_remote_server_are_completed_late
     EXPECT_EQ(waiting->status, 409u) << waiting->body;
     EXPECT_NE(waiting->body.find("request-in-progress"), std::string::npos);
     EXPECT_FALSE(waiting->header("Retry-After").empty());
-    const auto refused = describe("SYN-1", "x");
-    ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->status, 503u) << refused->body;
+    const auto rejected = describe("SYN-1", "x");
+    ASSERT_TRUE(rejected);
+    EXPECT_EQ(rejected->status, 503u) << rejected->body;
     await_state([](const json::object& r) { return !text_in(r, "lastError").empty(); }, "at fault");
     ask_callsign({"reaper", "sweep"});
     const json::object slots = ask_callsign({"slots", "list", "--state", "in_flight"});
@@ -228,9 +228,9 @@ TEST_F(remote_test, a_restored_remote_server_is_noticed_and_nothing_more_is_sent
     far_->start();
     await_state([](const json::object& r) { return text_in(r, "halted") == "history-lost"; },
                 "halted");
-    const auto refused = create("three", "later");
-    EXPECT_EQ(refused->status, 503u) << refused->body;
-    EXPECT_NE(refused->body.find("remote-halted"), std::string::npos);
+    const auto rejected = create("three", "later");
+    EXPECT_EQ(rejected->status, 503u) << rejected->body;
+    EXPECT_NE(rejected->body.find("remote-halted"), std::string::npos);
     // The operator decides.
     EXPECT_NE(callsign({"account", "remote", "mirror"}).status, (exit_status{0, 0}));
     ask_callsign({"account", "remote", "mirror", "--accept-loss", "--yes"});
@@ -283,8 +283,8 @@ TEST_F(remote_test, moves_to_the_local_server_with_its_keys) {
 TEST_F(remote_test, does_not_move_while_the_remote_server_is_unreachable) {
     begin();
     far_->child().kill();
-    const finished refused = callsign({"account", "move", "mirror", "--here", "--yes"});
-    EXPECT_NE(refused.status, (exit_status{0, 0}));
+    const finished rejected = callsign({"account", "move", "mirror", "--here", "--yes"});
+    EXPECT_NE(rejected.status, (exit_status{0, 0}));
     EXPECT_TRUE(ask_callsign({"account", "show", "mirror"}).contains("remote"));
 }
 
@@ -306,9 +306,9 @@ TEST_F(remote_with_taskwarrior, an_account_moves_to_a_remote_server_with_its_key
     const json::object device = ask_callsign({"device", "add", "here", "--name", "phone"});
     const taskwarrior phone(program, text_in(device, "taskrc"));
     expect_done(phone.sync());
-    const finished refused = callsign(there);
-    EXPECT_NE(refused.status, (exit_status{0, 0}));
-    EXPECT_NE(refused.err.find("revoke"), std::string::npos) << refused.err;
+    const finished rejected = callsign(there);
+    EXPECT_NE(rejected.status, (exit_status{0, 0}));
+    EXPECT_NE(rejected.err.find("revoke"), std::string::npos) << rejected.err;
     ask_callsign({"device", "revoke", "here", "phone", "--yes"});
 
     std::thread command([&] { callsign(there); });

@@ -113,8 +113,8 @@ class restored_taskwarriors : public managed_test {
 TEST_F(restored_taskwarriors, return_automatically) {
     lose_all_but_the_backup();
     EXPECT_EQ(resyncs(), (std::set<std::string>{"laptop expected", "phone expected"}));
-    const auto refused = rest->post_json("/v1/tasks", R"({"description":"early"})", "early");
-    EXPECT_EQ(refused->status, 503u);
+    const auto rejected = rest->post_json("/v1/tasks", R"({"description":"early"})", "early");
+    EXPECT_EQ(rejected->status, 503u);
     // The device has nothing to send, so a task asks its user for a change.
     sync(*laptop_);
     ASSERT_NE(note(*laptop_), "");

@@ -91,21 +91,21 @@ TEST_F(sync_test, versions_and_snapshots_may_be_100_mib_and_no_more) {
     EXPECT_EQ(snapshot->body, body);
 
     // The announced length suffices to reject it.
-    const auto refusal_of = [&](const std::string& path, const std::string& type) {
+    const auto rejection_of = [&](const std::string& path, const std::string& type) {
         http_client rude(s->port());
         rude.send("POST /v1/client/" + path + id + " HTTP/1.1\r\nHost: x\r\nX-Client-Id: " +
                   client_id + "\r\nContent-Type: " + type +
                   "\r\nContent-Length: " + std::to_string(most + 1) + "\r\n\r\n");
         return rude.receive();
     };
-    const auto version = refusal_of("add-version/", segment_type);
+    const auto version = rejection_of("add-version/", segment_type);
     ASSERT_TRUE(version);
     EXPECT_EQ(version->status, 400u);
     EXPECT_EQ(version->body, "overflow");
     EXPECT_EQ(version->header("Content-Type"), "text/plain; charset=utf-8");
-    EXPECT_EQ(refusal_of("add-snapshot/", snapshot_type)->body,
+    EXPECT_EQ(rejection_of("add-snapshot/", snapshot_type)->body,
               "Snapshot over maximum allowed size");
-    EXPECT_EQ(refusal_of("add-version/", "wrong/type")->body, "Bad content-type");
+    EXPECT_EQ(rejection_of("add-version/", "wrong/type")->body, "Bad content-type");
     expect_sound();
 }
 
@@ -190,11 +190,11 @@ TEST_F(sync_test, the_reference_servers_file_is_imported) {
     const json::object first = ask_callsign(import);
     EXPECT_EQ(json::serialize(first),
               R"({"clients":3,"versions":13,"versionsThereAlready":0,"snapshots":1,)"
-              R"("managed":0,"refused":0,"broken":0})");
+              R"("managed":0,"rejected":0,"broken":0})");
     const json::object second = ask_callsign(import);
     EXPECT_EQ(json::serialize(second),
               R"({"clients":3,"versions":0,"versionsThereAlready":13,"snapshots":0,)"
-              R"("managed":0,"refused":0,"broken":0})");
+              R"("managed":0,"rejected":0,"broken":0})");
 
     // The old server received further versions, which another import adds.
     file.add_version(client_id, version_id(12), version_id(13), "later");
@@ -235,20 +235,20 @@ TEST_F(sync_test, the_reference_servers_file_is_imported) {
     file.add_client(timeless);
     file.add_version(timeless, nil_id, version_id(801), "of a timeless one");
     file.set_snapshot(timeless, version_id(801), 0, -62'167'219'200, "snapshot bytes");
-    const finished refused = callsign(import);
-    EXPECT_EQ(refused.status, (exit_status{1, 0}));
-    EXPECT_EQ(json::serialize(json::parse(refused.out)),
+    const finished rejected = callsign(import);
+    EXPECT_EQ(rejected.status, (exit_status{1, 0}));
+    EXPECT_EQ(json::serialize(json::parse(rejected.out)),
               R"({"clients":6,"versions":2,"versionsThereAlready":14,"snapshots":0,)"
-              R"("managed":1,"refused":1,"broken":2})");
-    EXPECT_NE(refused.err.find(timeless + ": "), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("snapshot_timestamp must be of the years 1 to 9999"),
+              R"("managed":1,"rejected":1,"broken":2})");
+    EXPECT_NE(rejected.err.find(timeless + ": "), std::string::npos) << rejected.err;
+    EXPECT_NE(rejected.err.find("snapshot_timestamp must be of the years 1 to 9999"),
               std::string::npos);
-    EXPECT_NE(refused.err.find(broken + ": "), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("the latest version of a client is missing"), std::string::npos);
-    EXPECT_NE(refused.err.find("history-differs"), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("account ops: skipped, since its account is managed here"),
+    EXPECT_NE(rejected.err.find(broken + ": "), std::string::npos) << rejected.err;
+    EXPECT_NE(rejected.err.find("the latest version of a client is missing"), std::string::npos);
+    EXPECT_NE(rejected.err.find("history-differs"), std::string::npos) << rejected.err;
+    EXPECT_NE(rejected.err.find("account ops: skipped, since its account is managed here"),
               std::string::npos)
-        << refused.err;
+        << rejected.err;
     const auto more = c.request("GET", "/v1/client/get-child-version/" + version_id(501),
                                 {{"X-Client-Id", other}});
     EXPECT_EQ(more->body, "and more of the other");
@@ -301,7 +301,7 @@ TEST_F(sync_test, clients_are_imported_whatever_is_left_of_others) {
     EXPECT_EQ(done.status, (exit_status{1, 0}));
     EXPECT_EQ(json::serialize(json::parse(done.out)),
               R"({"clients":12,"versions":7,"versionsThereAlready":0,"snapshots":2,)"
-              R"("managed":0,"refused":1,"broken":3})")
+              R"("managed":0,"rejected":1,"broken":3})")
         << done.err;
     EXPECT_NE(done.err.find(with_a_hole + ": "), std::string::npos) << done.err;
     EXPECT_NE(done.err.find(without_end + ": "), std::string::npos) << done.err;

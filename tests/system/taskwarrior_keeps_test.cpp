@@ -195,7 +195,7 @@ TEST_F(taskwarrior_keeps_test, what_every_way_in_accepts) {
     drawing draw(seed);
     http_client as_operator(s->port(), s->admin_token());
     std::map<std::string, plain_task> expected;
-    int next = 0, refused = 0;
+    int next = 0, rejected = 0;
     const auto uuid_of_next = [&] {
         return "11111111-2222-4333-8444-" + std::to_string(100'000'000'000 + ++next);
     };
@@ -219,7 +219,7 @@ TEST_F(taskwarrior_keeps_test, what_every_way_in_accepts) {
             as_operator.post_json("/v1/admin/accounts/ops/import", json::serialize(import));
         ASSERT_TRUE(answer && (answer->status == 200 || answer->status == 400)) << answer->body;
         if (answer->status == 200) expected[uuid] = plain_attributes(all);
-        refused += answer->status == 400 ? 1 : 0;
+        rejected += answer->status == 400 ? 1 : 0;
     }
 
     for (int n = 0; n < 150; ++n) {
@@ -235,7 +235,7 @@ TEST_F(taskwarrior_keeps_test, what_every_way_in_accepts) {
         const auto made =
             rest->post_json("/v1/tasks", json::serialize(task), "k" + std::to_string(n));
         ASSERT_TRUE(made && (made->status == 201 || made->status == 400)) << made->body;
-        refused += made->status == 400 ? 1 : 0;
+        rejected += made->status == 400 ? 1 : 0;
         if (made->status == 400) continue;
         const std::string uuid = text_in(json::parse(made->body).as_object(), "uuid");
         expected[uuid] = plain_answer(show(uuid));
@@ -295,7 +295,7 @@ TEST_F(taskwarrior_keeps_test, what_every_way_in_accepts) {
     expect_done(import_titles());
 
     EXPECT_GE(static_cast<int>(expected.size()), 150);
-    EXPECT_GE(refused, 100);
+    EXPECT_GE(rejected, 100);
     const auto laptop = make_device("laptop");
     expect_done(laptop->sync());
     const finished exported = (*laptop)({"export"});
@@ -321,7 +321,7 @@ TEST_F(taskwarrior_keeps_test, what_rest_accepts) {
     drawing draw(seed);
     std::map<std::string, plain_task> expected;
     std::vector<std::string> uuids;
-    int refused = 0;
+    int rejected = 0;
     for (int n = 0; n < tasks; ++n) {
         json::object wanted = draw.fields();
         wanted["description"] = draw.text() + " " + std::to_string(n);
@@ -333,7 +333,7 @@ TEST_F(taskwarrior_keeps_test, what_rest_accepts) {
             rest->post_json("/v1/tasks", json::serialize(wanted), "k" + std::to_string(n));
         ASSERT_TRUE(made);
         if (made->status == 400) {
-            ++refused;
+            ++rejected;
             continue;
         }
         ASSERT_EQ(made->status, 201u) << made->body;
@@ -352,11 +352,11 @@ TEST_F(taskwarrior_keeps_test, what_rest_accepts) {
         const unsigned status = edit(uuid, wanted);
         ASSERT_TRUE(status == 200 || status == 400) << status;
         edited += status == 200 ? 1 : 0;
-        refused += status == 400 ? 1 : 0;
+        rejected += status == 400 ? 1 : 0;
     }
     EXPECT_GE(static_cast<int>(uuids.size()), tasks / 3);
     EXPECT_GE(edited, edits / 4);
-    EXPECT_GE(refused, tasks / 10);
+    EXPECT_GE(rejected, tasks / 10);
     for (const std::string& uuid : uuids) expected[uuid] = plain_answer(show(uuid));
 
     const auto laptop = make_device("laptop");

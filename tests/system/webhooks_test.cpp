@@ -30,9 +30,9 @@ using asio::ip::tcp;
 
 constexpr std::string_view secret_text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-net::http_response refuse(const net::refused_request& refused) {
+net::http_response reject(const net::rejected_request& rejected) {
     net::http_response response;
-    response.status = refused.status;
+    response.status = rejected.status;
     return response;
 }
 
@@ -115,7 +115,7 @@ class receiver {
                            {asio::ip::address_v4::loopback(), 0},
                            {},
                            [this](net::http_request r) { return answer(std::move(r)); },
-                           refuse,
+                           reject,
                            probe_};
     std::thread thread_;
 };
@@ -187,10 +187,10 @@ TEST_F(webhook_test, private_addresses_receive_nothing_whatever_their_name) {
     const auto s = start_with({});
     http_client owner(s->port(), make_owner(*s));
     const json::object direct{{"url", to.url()}};
-    const auto refused = owner.post_json("/v1/webhooks", json::serialize(direct));
-    ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->status, 400u);
-    EXPECT_NE(refused->body.find("address-not-allowed"), std::string::npos);
+    const auto rejected = owner.post_json("/v1/webhooks", json::serialize(direct));
+    ASSERT_TRUE(rejected);
+    EXPECT_EQ(rejected->status, 400u);
+    EXPECT_NE(rejected->body.find("address-not-allowed"), std::string::npos);
     std::string by_name = to.url();
     by_name.replace(by_name.find("127.0.0.1"), 9, "localhost");
     const std::string id = add(owner, by_name);

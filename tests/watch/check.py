@@ -199,13 +199,13 @@ def check_events(root, document, faults):
         | set(re.findall(r'\? "([a-z-]+)" : "(?:[a-z-]+-token)"', api))
         | set(re.findall(r'\? "[a-z-]+-token" : "([a-z-]+-token)"', api)),
         "sync-trimmed": {"task-too-large"} if '"sync-trimmed", problems::task_too_large.code' in api else set(),
-        "sync-refused": set(re.findall(r'refuse_(?:sync\(\s*\d+,|for_now\()\s*(?:(?:"[^"]*"\s*)+|[\w.]+),\s*"([a-z-]+)"\)', api))
-        | {code.replace("_", "-") for code in re.findall(r"refuse_(?:sync|for_now)\([^;]*?problems::(\w+)\.code\)", api)},
+        "sync-rejected": set(re.findall(r'reject_(?:sync\(\s*\d+,|for_now\()\s*(?:(?:"[^"]*"\s*)+|[\w.]+),\s*"([a-z-]+)"\)', api))
+        | {code.replace("_", "-") for code in re.findall(r"reject_(?:sync|for_now)\([^;]*?problems::(\w+)\.code\)", api)},
         "rate-limited": set(re.findall(r'"rate-limited",\s*"([a-z-]+)"', api))
         | set(re.findall(r'\{503, "([a-z-]+)",(?:\s*"[^"]*")+,\s*rate_limited\}', net)),
-        "write-refused": set(re.findall(r'store_failure::kind::\w+: return "([a-z-]+)"', main)),
+        "writes-rejected": set(re.findall(r'store_failure::kind::\w+: return "([a-z-]+)"', main)),
     }
-    for event in re.findall(r'"((?:[a-z]+-)+left-out)"', main + log) + re.findall(r'"(writes-resumed)"', main):
+    for event in re.findall(r'"((?:[a-z]+-)+lines-dropped)"', main + log) + re.findall(r'"(writes-resumed)"', main):
         sources.setdefault(event, set())
     for event in sources.keys() ^ documented.keys():
         faults.append(f"{event}: is an event of the sources or of the document, and not of both")
@@ -213,7 +213,7 @@ def check_events(root, document, faults):
         for reason in sources[event] ^ documented[event]:
             faults.append(f"{event} {reason}: is a reason in the sources or in the document, and not in both")
     complaints = {word for row in table(document, "Taskwarrior sync errors") for word in words(row[1])}
-    for reason in (sources["sync-refused"] | {"sync-trimmed"}) - complaints:
+    for reason in (sources["sync-rejected"] | {"sync-trimmed"}) - complaints:
         faults.append(f"{reason}: has no row in Taskwarrior sync errors")
 
 

@@ -8,7 +8,7 @@ namespace {
 std::string field_key(std::string_view value) {
     const auto parsed = parse_idempotency_key({value});
     const std::string* key = std::get_if<std::string>(&parsed);
-    return key != nullptr ? *key : "(refused)";
+    return key != nullptr ? *key : "(rejected)";
 }
 
 TEST(idempotency_key_header, reads_the_quoted_form) {
@@ -58,9 +58,9 @@ TEST(idempotency_key_header, rejects_other_values) {
                               "\"k\" ;a",
                               "\"k\";a=%\"%C3\"",
                               "\"k\";a=@1.5"}) {
-        EXPECT_EQ(field_key(value), "(refused)") << value;
+        EXPECT_EQ(field_key(value), "(rejected)") << value;
     }
-    EXPECT_EQ(field_key(std::string(256, 'k')), "(refused)");
+    EXPECT_EQ(field_key(std::string(256, 'k')), "(rejected)");
 }
 
 TEST(idempotency_key_header, distinguishes_missing_from_malformed) {

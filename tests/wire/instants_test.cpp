@@ -43,8 +43,8 @@ Timestamp& stamp_of(google::protobuf::Message& message, const FieldDescriptor* f
                                                         : *access.MutableMessage(&message, field));
 }
 
-void expect_kept_or_refused(const google::protobuf::Message& empty, const FieldDescriptor* field,
-                            const instant_case& wanted) {
+void expect_kept_or_rejected(const google::protobuf::Message& empty, const FieldDescriptor* field,
+                             const instant_case& wanted) {
     SCOPED_TRACE(field->full_name() + " " + std::to_string(wanted.seconds) + " " +
                  std::to_string(wanted.nanos));
     const std::unique_ptr<google::protobuf::Message> sent(empty.New()), read(empty.New()),
@@ -82,7 +82,7 @@ TEST(instants, of_every_field_are_stored_or_rejected) {
             const auto* field = file->message_type(m)->field(f);
             if (field->message_type() != Timestamp::descriptor()) continue;
             ++fields;
-            for (const instant_case& wanted : cases) expect_kept_or_refused(empty, field, wanted);
+            for (const instant_case& wanted : cases) expect_kept_or_rejected(empty, field, wanted);
         }
     }
     EXPECT_GT(fields, 30);

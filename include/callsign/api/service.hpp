@@ -109,7 +109,7 @@ class service {
 };
 
 // Returns an RFC 9457 problem for a rejection by net.
-net::http_response refusal(const net::refused_request& refused);
+net::http_response rejection(const net::rejected_request& rejected);
 
 // Generates a token: "cs_" and 43 characters of base64url, 256 bits. Only its SHA-256 is stored.
 std::string make_token(entropy& source);

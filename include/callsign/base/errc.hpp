@@ -15,7 +15,7 @@ enum class errc {
     // The deadline passed before the command or query was started. Nothing was done.
     deadline_exceeded,
     // The store rejected the transaction for now, before anything became durable. Nothing was done.
-    store_refused,
+    store_rejected,
     // COMMIT failed, outcome unknown. Retry with the same idempotency key after the restart.
     outcome_unknown,
     // The store cannot be read at present.

@@ -118,7 +118,7 @@ class engine {
     engine& operator=(const engine&) = delete;
 
     // Applies one command in some batch. Returns once the commit is durable, or with
-    // errc::overloaded, shutting_down, deadline_exceeded, store_refused, storage_full,
+    // errc::overloaded, shutting_down, deadline_exceeded, store_rejected, storage_full,
     // store_damaged, record_damaged, account_gone (nothing was done) or outcome_unknown.
     template <class Command>
     boost::asio::awaitable<result<typename Command::answer>> submit(Command command) {

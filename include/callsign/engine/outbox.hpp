@@ -66,7 +66,7 @@ struct outbox_totals {
 class outbox_probe {
   public:
     virtual ~outbox_probe() = default;
-    enum class delivery { accepted, conflict, lost, refused, unreachable, found };
+    enum class delivery { accepted, conflict, lost, rejected, unreachable, found };
     // A version was sent, with this many creations, keys and edits. found: it had been accepted,
     // but the response was lost.
     virtual void delivered(delivery /*outcome*/, std::size_t /*parts*/) {}

@@ -27,7 +27,7 @@ class engine_probe {
         failed,
         conflict,
         in_progress,
-        refused
+        rejected
     };
     virtual void create_answered(create_outcome /*outcome*/) {}
     // A retry came this long after its key was reserved; `late`: the reaper had failed the slot.

@@ -132,7 +132,7 @@ struct socket_upgrade {
 // static texts.
 struct request_facts {
     std::string_view route = "none";  // the route's pattern, never the target sent
-    std::string_view refused{};       // a rejection's name in the log, if it is logged there
+    std::string_view rejected{};      // a rejection's name in the log, if it is logged there
     std::string_view reason{};        // why the request failed, in a word
     std::string account{};            // the account's name
     std::string caller{};             // the name of a token or a device
@@ -174,7 +174,7 @@ struct body_limits {
 // Whether a body may be sent.
 struct admission {
     // Set: the response to the request, whatever its body.
-    std::optional<http_response> refused{};
+    std::optional<http_response> rejected{};
     // The payer of the body and of the response.
     callsign::payer payer = callsign::payer::anonymous();
 };
@@ -248,7 +248,7 @@ class http_probe {
     virtual ~http_probe() = default;
     virtual void connection_opened() {}
     virtual void connection_closed() {}
-    virtual void connection_refused() {}
+    virtual void connection_rejected() {}
     // A connection was evicted to make room for another.
     virtual void connection_evicted() {}
     virtual void connection_timed_out() {}
@@ -266,22 +266,22 @@ class http_probe {
 };
 
 // A rejection by net itself: 400, 408, 413, 417, 426, 431, 500, 503.
-struct refused_request {
+struct rejected_request {
     unsigned status = 400;
     std::string_view code{};
     std::string_view detail{};
     std::string_view request_id{};
 };
 // Returns its problem document.
-using http_refusal = std::function<http_response(const refused_request&)>;
+using http_rejection = std::function<http_response(const rejected_request&)>;
 
 class http_server {
   public:
     // Binds and listens at once; throws boost::system::system_error on failure. Port 0: any free
     // one.
     http_server(boost::asio::any_io_executor executor, const boost::asio::ip::tcp::endpoint& listen,
-                http_options options, http_handler handler, http_refusal refusal, http_probe& probe,
-                http_hooks hooks = {});
+                http_options options, http_handler handler, http_rejection rejection,
+                http_probe& probe, http_hooks hooks = {});
     ~http_server();
     http_server(const http_server&) = delete;
     http_server& operator=(const http_server&) = delete;

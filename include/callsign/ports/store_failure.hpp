@@ -11,7 +11,7 @@ class store_failure : public std::runtime_error {
   public:
     // Nothing of the transaction became durable, unless `unknown`. No text has task content.
     enum class kind {
-        refused,      // temporarily
+        rejected,     // temporarily
         full,         // the disk is full
         io_error,     // a write failed
         read_only,    // nothing may be written
@@ -27,7 +27,7 @@ class store_failure : public std::runtime_error {
     kind reason() const noexcept { return reason_; }
     // The same may succeed later.
     bool is_transient() const noexcept {
-        return reason_ == kind::refused || reason_ == kind::read_failed || is_lasting();
+        return reason_ == kind::rejected || reason_ == kind::read_failed || is_lasting();
     }
     // Another read will most likely have the same result.
     bool is_damage() const noexcept { return reason_ == kind::damaged || reason_ == kind::corrupt; }

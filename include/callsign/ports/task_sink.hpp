@@ -28,7 +28,7 @@ struct sink_failure {
         unreachable,     // nothing was sent: no connection, unknown host name, TLS error
         lost,            // sent, but no response: it may have been accepted
         unavailable,     // the remote cannot respond now (5xx, 429, 408): it may have been accepted
-        refused,         // the remote rejected the request (other 4xx): it was not accepted
+        rejected,        // the remote rejected the request (other 4xx): it was not accepted
         unknown_client,  // the remote does not know the client ID, or denies it access
         not_a_server,    // the response is not of the protocol
         wrong_secret,    // the remote's data cannot be decrypted

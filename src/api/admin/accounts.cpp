@@ -1,6 +1,6 @@
 #include "handlers.hpp"
 #include "remotes.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/device_keys.hpp>
@@ -52,7 +52,7 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
     const auto done = co_await jobs::connect_account(a.jobs, a.remote.open, std::move(command),
                                                      server, std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*done)) co_return answer_rejected(c, *why);
     account shown = std::get<account>(std::get<create_account::answer>(*done));
     co_return co_await answer_account(a, c, 201, std::move(shown), token);
 }
@@ -75,7 +75,7 @@ awaitable<http_response> patch_any_account(admin_context& a, request_context& c)
     actor by = c.by();
     const auto done = co_await a.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*done)) co_return answer_rejected(c, *why);
     account shown = std::get<account>(*done);
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
@@ -85,7 +85,7 @@ awaitable<http_response> delete_any_account(admin_context& a, request_context& c
     actor by = c.by();
     const auto done = co_await a.engine.submit(std::move(command), std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*done)) co_return answer_rejected(c, *why);
     account shown = std::get<account>(*done);
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
@@ -119,7 +119,7 @@ awaitable<http_response> post_account(admin_context& a, request_context& c) {
     actor by = c.by();
     const auto made = co_await a.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
-    if (const auto why = refusal_in(*made)) co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*made)) co_return answer_rejected(c, *why);
     v1::Account message = wire::to_message(std::get<account>(*made));
     message.set_token(secret);
     if (client_id) message.set_client_id(to_string(*client_id));

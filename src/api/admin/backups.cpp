@@ -1,7 +1,7 @@
 // Backups of the whole store while the server runs.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/base/text.hpp>
 
@@ -61,9 +61,9 @@ awaitable<http_response> post_resume(admin_context& a, request_context& c) {
         a.engine, c, std::move(command),
         [&c](const series& s) { return answer_message(c, 200, wire::to_message(s)); },
         [](edit_series::next_too_low low) {
-            return refused{problems::series_in_use, "at must be at least " +
-                                                        std::to_string(low.least) +
-                                                        ": lower numbers are already assigned."};
+            return rejected{problems::series_in_use, "at must be at least " +
+                                                         std::to_string(low.least) +
+                                                         ": lower numbers are already assigned."};
         });
 }
 

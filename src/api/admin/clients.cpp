@@ -2,7 +2,7 @@
 // X-Client-Id here too, not in the path, because it is the client's credential.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/base/text.hpp>
 
@@ -80,9 +80,9 @@ awaitable<http_response> post_client_version(admin_context& a, request_context& 
     const overloaded result{[&](wanted::imported) { return answer_result(c, true); },
                             [&](wanted::there_already) { return answer_result(c, false); }};
     co_return answer_outcome(c, *done, result, [](wanted::differs) {
-        return refused{problems::history_differs,
-                       "The version does not fit this server's history: the parent has another "
-                       "child, or is not the last version."};
+        return rejected{problems::history_differs,
+                        "The version does not fit this server's history: the parent has another "
+                        "child, or is not the last version."};
     });
 }
 
@@ -105,8 +105,8 @@ awaitable<http_response> post_client_snapshot(admin_context& a, request_context&
     const overloaded result{[&](wanted::imported) { return answer_result(c, true); },
                             [&](wanted::there_already) { return answer_result(c, false); }};
     co_return answer_outcome(c, *done, result, [](wanted::unknown_version) {
-        return refused{problems::history_differs,
-                       "The server does not have the snapshot's version."};
+        return rejected{problems::history_differs,
+                        "The server does not have the snapshot's version."};
     });
 }
 

@@ -1,7 +1,7 @@
 // Converts an opaque account to managed, with its secret.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/conversion.hpp>
@@ -29,13 +29,13 @@ http_response answer_converted(const request_context& c, const jobs::converted& 
     return answer_message(c, 200, message);
 }
 
-// Returns the job's account, by the name in the path; none: `refused` is the response.
+// Returns the job's account, by the name in the path; none: `rejected` is the response.
 awaitable<std::optional<account_id>> find_owner(admin_context& a, request_context& c,
-                                                http_response& refused) {
+                                                http_response& rejected) {
     find_account question{wire::percent_decoded(c.captured[0])};
     const auto found = co_await a.engine.ask(std::move(question));
     if (found && *found) co_return (*found)->id;
-    refused = found ? answer_no_account(c) : answer_error(c, found.error());
+    rejected = found ? answer_no_account(c) : answer_error(c, found.error());
     co_return std::nullopt;
 }
 
@@ -57,9 +57,9 @@ awaitable<http_response> post_conversion(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> get_conversion(admin_context& a, request_context& c) {
-    http_response refused;
-    const auto owner = co_await find_owner(a, c, refused);
-    if (!owner) co_return refused;
+    http_response rejected;
+    const auto owner = co_await find_owner(a, c, rejected);
+    if (!owner) co_return rejected;
     v1::ManagingStatus message;
     if (const auto now = a.jobs.board.find(jobs::job_kind::conversion, *owner)) {
         message.set_running(true);
@@ -70,9 +70,9 @@ awaitable<http_response> get_conversion(admin_context& a, request_context& c) {
 }
 
 awaitable<http_response> delete_conversion(admin_context& a, request_context& c) {
-    http_response refused;
-    const auto owner = co_await find_owner(a, c, refused);
-    if (!owner) co_return refused;
+    http_response rejected;
+    const auto owner = co_await find_owner(a, c, rejected);
+    if (!owner) co_return rejected;
     if (!a.jobs.board.cancel(jobs::job_kind::conversion, *owner)) {
         co_return answer_problem(c, problems::no_conversion,
                                  "The account has no conversion in progress.");

@@ -2,7 +2,7 @@
 // exist already, so REST's limits do not apply, but Taskwarrior must be able to keep them.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/jobs/import.hpp>
@@ -100,11 +100,11 @@ wire::field_error key_error_of(const import_tasks::key_fault& fault) {
     return with("invalid", "The key cannot be kept.");
 }
 
-refused keys_not_kept(const import_tasks::keys_refused& no) {
+rejected keys_not_kept(const import_tasks::keys_rejected& no) {
     wire::field_errors faults;
     for (const auto& fault : no.faults) faults.push_back(key_error_of(fault));
     const std::int64_t before = no.checked.imported;
-    return {problems::numbers_refused,
+    return {problems::numbers_rejected,
             (before == 0 ? "No task was imported"
                          : "The series changed during the import; " + std::to_string(before) +
                                " tasks were imported before") +
@@ -125,17 +125,17 @@ awaitable<http_response> post_import(admin_context& a, request_context& c) {
     if (!done) co_return answer_error(c, done.error());
     co_return answer_outcome(
         c, *done, [&c](const import_tasks::done& counts) { return answer_done(c, counts); },
-        [](const import_tasks::keys_refused& no) { return keys_not_kept(no); },
+        [](const import_tasks::keys_rejected& no) { return keys_not_kept(no); },
         [](account_is_remote) { return import_there(); },
         [](account_is_opaque) {
-            return refused{problems::account_opaque,
-                           "The server cannot encrypt tasks for the account's clients: configure "
-                           "sync in the Taskwarrior that has the tasks."};
+            return rejected{problems::account_opaque,
+                            "The server cannot encrypt tasks for the account's clients: configure "
+                            "sync in the Taskwarrior that has the tasks."};
         },
         [](const task_too_large& large) {
-            return refused{problems::task_too_large,
-                           "Task " + to_string(large.task) + " has more than " +
-                               std::string(largest_task) + ". No task was imported."};
+            return rejected{problems::task_too_large,
+                            "Task " + to_string(large.task) + " has more than " +
+                                std::string(largest_task) + ". No task was imported."};
         });
 }
 

@@ -1,7 +1,7 @@
 // Re-encrypts secrets after the master key has changed.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/jobs/resealing.hpp>
 
@@ -9,7 +9,7 @@ namespace callsign::api {
 
 awaitable<http_response> post_reseal(admin_context& a, request_context& c) {
     if (a.jobs.master == nullptr) {
-        co_return answer_refused(c, refusals(jobs::no_master_key{}));
+        co_return answer_rejected(c, rejections(jobs::no_master_key{}));
     }
     note_action note{"secrets-resealed"};
     actor by = c.by();

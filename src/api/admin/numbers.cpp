@@ -1,7 +1,7 @@
 // POST /v1/admin/accounts/{name}/numbers: imports tasks with their numbers.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/domain/task_faults.hpp>
 
@@ -100,16 +100,17 @@ awaitable<http_response> post_numbers(admin_context& a, request_context& c) {
             message.set_there_already(counts.there_already);
             return answer_message(c, 200, message);
         },
-        [](const import_numbers::refused& no) {
+        [](const import_numbers::rejected& no) {
             wire::field_errors faults;
             for (const auto& fault : no.faults) faults.push_back(number_error(fault));
-            return refused{problems::numbers_refused,
-                           "No row was imported. The errors are listed by row.", std::move(faults)};
+            return rejected{problems::numbers_rejected,
+                            "No row was imported. The errors are listed by row.",
+                            std::move(faults)};
         },
         [](account_is_remote) { return import_there(); },
         [](account_is_opaque) {
-            return refused{problems::account_opaque,
-                           "The server cannot encrypt tasks for the account's clients."};
+            return rejected{problems::account_opaque,
+                            "The server cannot encrypt tasks for the account's clients."};
         });
 }
 

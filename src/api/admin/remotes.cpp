@@ -1,6 +1,6 @@
 #include "remotes.hpp"
 
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/domain/query.hpp>
 #include <callsign/net/outgoing.hpp>
@@ -129,14 +129,14 @@ awaitable<http_response> patch_remote(admin_context& a, request_context& c) {
     const auto done =
         co_await jobs::change_remote(a.jobs, a.remote.open, (*owner)->id, changes, std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*done)) co_return answer_rejected(c, *why);
     account shown = **owner;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
 
 namespace {
 
-refused cannot_move() {
+rejected cannot_move() {
     return {problems::account_opaque,
             "Opaque accounts cannot be moved: the configuration of the replicas determines the "
             "server that they sync with."};
@@ -150,8 +150,8 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
     const auto done = co_await jobs::move_account_to_remote(a.jobs, a.remote.open, shown.id, server,
                                                             std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (const auto why = refusal_in(*done, [](account_is_opaque) { return cannot_move(); })) {
-        co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*done, [](account_is_opaque) { return cannot_move(); })) {
+        co_return answer_rejected(c, *why);
     }
     shown.is_remote = true;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
@@ -159,13 +159,13 @@ awaitable<http_response> move_away(admin_context& a, request_context& c, account
 
 awaitable<http_response> bring_here(admin_context& a, request_context& c, account shown) {
     if (!shown.is_remote || a.remote.outbox == nullptr) {
-        co_return answer_refused(c, refusals(no_remote{}));
+        co_return answer_rejected(c, rejections(no_remote{}));
     }
     actor by = c.by();
     const auto done =
         co_await jobs::move_account_to_local(a.jobs, *a.remote.outbox, shown.id, std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    if (const auto why = refusal_in(*done)) co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*done)) co_return answer_rejected(c, *why);
     shown.is_remote = false;
     co_return co_await answer_account(a, c, 200, std::move(shown), {});
 }
@@ -188,7 +188,7 @@ awaitable<http_response> post_move(admin_context& a, request_context& c) {
     if (!owner) co_return answer_error(c, owner.error());
     if (!*owner) co_return answer_no_account(c);
     account shown = **owner;
-    if (shown.mode == account_mode::opaque) co_return answer_refused(c, cannot_move());
+    if (shown.mode == account_mode::opaque) co_return answer_rejected(c, cannot_move());
     if (is_away) co_return co_await move_away(a, c, std::move(shown), *wanted.mutable_remote());
     co_return co_await bring_here(a, c, std::move(shown));
 }

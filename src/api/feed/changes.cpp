@@ -73,7 +73,7 @@ awaitable<http_response> get_changes(feed_context& f, request_context& c) {
         if (!page->read()) co_return answer_error(c, page->read().error());
         if (!page->has_room()) co_return answer_busy(c, no_room_for_changes);
         const read_changes::answer& read = *page->read();
-        if (const auto why = refusal_of(read)) co_return answer_refused(c, *why);
+        if (const auto why = rejection_of(read)) co_return answer_rejected(c, *why);
         const auto& part = std::get<read_changes::part>(read);
         question.go_on(part);
         const milliseconds left = until - f.clock.elapsed();

@@ -5,7 +5,7 @@
 namespace callsign::api {
 namespace {
 
-refused farewell_of(follower::end why) {
+rejected farewell_of(follower::end why) {
     switch (why) {
     case follower::end::token_revoked: return {problems::invalid_token, "The token was revoked."};
     case follower::end::account_closed:
@@ -30,16 +30,16 @@ awaitable<next_step> tell_next(following& f, feed_sink& to, v1::Heartbeat& beat)
             co_await f.me->pause(busy_pause);
             co_return next_step::look;
         }
-        const refused said = refused_for(why);
+        const rejected said = rejected_for(why);
         co_await to.end(said);
         co_return next_step::stop;
     }
-    if (const auto why = refusal_of(*page->read())) {
+    if (const auto why = rejection_of(*page->read())) {
         co_await to.end(*why);
         co_return next_step::stop;
     }
     if (!page->has_room()) {
-        const refused why{problems::overloaded, std::string(no_room_for_changes), {}, true};
+        const rejected why{problems::overloaded, std::string(no_room_for_changes), {}, true};
         co_await to.end(why);
         co_return next_step::stop;
     }
@@ -65,7 +65,7 @@ awaitable<void> follow(following& f, feed_sink& to) {
     for (auto next = next_step::look; next != next_step::stop && !to.is_over();) {
         const follower::end ended = f.me->ended();
         if (ended != follower::end::none) {
-            const refused why = farewell_of(ended);
+            const rejected why = farewell_of(ended);
             co_await to.end(why);
             co_return;
         }
@@ -110,7 +110,7 @@ awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_followi
     const auto first = co_await f.pages.read(look, std::move(first_room));
     if (!first->read()) co_return answer_error(c, first->read().error());
     if (!first->has_room()) co_return answer_busy(c, no_room_for_changes);
-    if (const auto why = refusal_of(*first->read())) co_return answer_refused(c, *why);
+    if (const auto why = rejection_of(*first->read())) co_return answer_rejected(c, *why);
     question.mark.reset();
     net::body_lease room = room_of(c);
     co_return std::make_shared<following>(

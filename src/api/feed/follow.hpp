@@ -16,7 +16,7 @@ class feed_sink {
     // Requires: `page` has changes. Followers with the same query share it and its encoded text.
     virtual awaitable<bool> tell(std::shared_ptr<jobs::feed_page> page) = 0;
     virtual awaitable<bool> beat(const v1::Heartbeat& message) = 0;
-    virtual awaitable<void> end(const refused& why) = 0;
+    virtual awaitable<void> end(const rejected& why) = 0;
     virtual bool is_over() const = 0;
 };
 

@@ -38,7 +38,7 @@ class socket_sink final : public feed_sink {
             form_ == wire::format::json ? jobs::page_form::json : jobs::page_form::protobuf;
         const auto error = co_await encode(following_, *page, form, std::move(make));
         if (error) {
-            const refused why = refused_for(error);
+            const rejected why = rejected_for(error);
             co_await end(why);
             co_return false;
         }
@@ -51,7 +51,7 @@ class socket_sink final : public feed_sink {
         *event.mutable_heartbeat() = message;
         return out_.send({wire::encode(form_, event)});
     }
-    awaitable<void> end(const refused& why) override {
+    awaitable<void> end(const rejected& why) override {
         v1::FeedEvent event;
         *event.mutable_end() = to_message(why);
         std::vector<std::string> last{wire::encode(form_, event)};

@@ -34,7 +34,7 @@ class event_sink final : public feed_sink {
         const auto error =
             co_await encode(following_, *page, jobs::page_form::events, std::move(make));
         if (error) {
-            const refused why = refused_for(error);
+            const rejected why = rejected_for(error);
             co_await end(why);
             co_return false;
         }
@@ -45,7 +45,7 @@ class event_sink final : public feed_sink {
     awaitable<bool> beat(const v1::Heartbeat& message) override {
         return out_.write(event_of("heartbeat", message.cursor(), message));
     }
-    awaitable<void> end(const refused& why) override {
+    awaitable<void> end(const rejected& why) override {
         std::string text = event_of("end", {}, to_message(why));
         co_await out_.write(std::move(text));
     }

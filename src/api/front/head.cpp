@@ -12,11 +12,11 @@ namespace {
 
 using boost::beast::http::field;
 
-http_response refuse_path(const request_context& c) {
+http_response reject_path(const request_context& c) {
     return answer_problem(c, problems::no_such_path, "GET /openapi.yaml describes all paths.");
 }
 
-http_response refuse_method(const request_context& c) {
+http_response reject_method(const request_context& c) {
     std::string allowed = allowed_methods(all_routes(), c.request.path());
     auto response =
         answer_problem(c, problems::method_not_allowed, "Allowed methods: " + allowed + ".");
@@ -25,29 +25,29 @@ http_response refuse_method(const request_context& c) {
 }
 
 // The reference server treats a wrong method as a wrong path.
-http_response refuse_sync_path(const request_context&) {
+http_response reject_sync_path(const request_context&) {
     http_response response = answer_text(404, "");
     response.facts.reason = problems::no_such_path.code;
     return response;
 }
 
-http_response refuse_sync_head(const request_context& c) {
-    return *c.head.sync_refused;
+http_response reject_sync_head(const request_context& c) {
+    return *c.head.sync_rejected;
 }
 
-http_response refuse_answer_form(const request_context& c) {
+http_response reject_answer_form(const request_context& c) {
     return answer_problem(c, problems::not_acceptable,
                           "Responses are application/json or application/x-protobuf.");
 }
 
-http_response refuse_body_coding(const request_context& c) {
+http_response reject_body_coding(const request_context& c) {
     auto response = answer_problem(c, problems::unsupported_media_type,
                                    "Send the body without a Content-Encoding.");
     response.headers.emplace_back("Accept-Encoding", "identity");  // RFC 9110 section 15.5.16
     return response;
 }
 
-http_response refuse_body_form(const request_context& c) {
+http_response reject_body_form(const request_context& c) {
     auto response = answer_problem(c, problems::unsupported_media_type,
                                    "Send application/json or application/x-protobuf.");
     if (c.request.method() == verb::patch) {
@@ -64,8 +64,8 @@ void read_sync(const net::http_header& header, const sync_options& sync, std::st
     if (const auto* said = std::get_if<sync_head>(&read)) {
         head.sync = *said;
     } else {
-        head.sync_refused = std::get<http_response>(std::move(read));
-        head.refuse = refuse_sync_head;
+        head.sync_rejected = std::get<http_response>(std::move(read));
+        head.reject = reject_sync_head;
     }
 }
 
@@ -96,17 +96,17 @@ std::shared_ptr<const request_head> read_head(const net::http_header& header,
     const bool is_head = header.method() == verb::head;
     if (head.route && head.route->needs == access::device && is_head) head.route = nullptr;
     if (!head.route) {
-        head.refuse = is_sync_path(path) ? refuse_sync_path
-                      : found.path_known ? refuse_method
-                                         : refuse_path;
+        head.reject = is_sync_path(path) ? reject_sync_path
+                      : found.path_known ? reject_method
+                                         : reject_path;
     } else if (head.route->needs == access::device) {
         read_sync(header, sync, found.captured[0], head);
     } else if (!head.route->is_open()) {  // open routes have formats of their own
         if (const auto token = bearer_token(header)) head.token = sha256(*token);
         const bool takes_message = head.route->takes == body::message;
-        if (takes_message && !body_form) head.refuse = refuse_body_form;
-        if (takes_message && is_coded(header)) head.refuse = refuse_body_coding;
-        if (!answer_form && !head.route->has_own_form) head.refuse = refuse_answer_form;
+        if (takes_message && !body_form) head.reject = reject_body_form;
+        if (takes_message && is_coded(header)) head.reject = reject_body_coding;
+        if (!answer_form && !head.route->has_own_form) head.reject = reject_answer_form;
     }
     return read;
 }

@@ -175,12 +175,12 @@ class service::impl {
         if (is_sync) {
             given = co_await admit_to_sync(contexts_.sync, c);
         } else {
-            given.refused = co_await authenticate(c);
+            given.rejected = co_await authenticate(c);
             given.payer = payer_of(c.who);
         }
-        if (!given.refused && comes_in_vain(c, given.payer)) {
+        if (!given.rejected && comes_in_vain(c, given.payer)) {
             const boost::system::error_code why = errc::overloaded;
-            given.refused = is_sync ? fail_sync(c, why) : answer_error(c, why);
+            given.rejected = is_sync ? fail_sync(c, why) : answer_error(c, why);
         }
         co_return given;
     }
@@ -307,8 +307,8 @@ awaitable<http_response> service::handle(http_request request) {
         impl_->tell(c, *response);
         co_return std::move(*response);
     }
-    if (c.head.refuse) {
-        response = c.head.refuse(c);
+    if (c.head.reject) {
+        response = c.head.reject(c);
     } else if (!c.head.route->is_open()) {
         response = co_await impl_->authenticate(c);
         if (!response) c.pays(payer_of(c.who));
@@ -336,12 +336,12 @@ awaitable<net::admission> service::admit(http_request request) {
     auto head = impl_->head_of(request);
     request_context c(std::move(request), std::move(head));
     net::admission given;
-    if (c.head.refuse) {
-        given.refused = c.head.refuse(c);
+    if (c.head.reject) {
+        given.rejected = c.head.reject(c);
     } else {
         given = co_await impl_->admit(c);
     }
-    if (given.refused) impl_->tell(c, *given.refused);
+    if (given.rejected) impl_->tell(c, *given.rejected);
     co_return given;
 }
 

@@ -123,7 +123,7 @@ awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
     auto wanted = wire::to_domain(item.task(), meant, r.key_attribute);
     for (wire::field_error& fault : meant) add_error(found, std::move(fault));
     if (!found.empty()) {
-        *result.mutable_problem() = to_message(refused_for(std::move(found)));
+        *result.mutable_problem() = to_message(rejected_for(std::move(found)));
         co_return result;
     }
     request.fingerprint = wanted->fingerprint;
@@ -133,10 +133,10 @@ awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
     request.depends = std::move(wanted->depends);
     const auto answer = co_await r.engine.create(std::move(request));
     if (!answer) {
-        *result.mutable_problem() = to_message(refused_for(answer.error()));
+        *result.mutable_problem() = to_message(rejected_for(answer.error()));
         co_return result;
     }
-    const auto why = refusal_of_task(*answer, item.task().depends(), r.key_attribute);
+    const auto why = rejection_of_task(*answer, item.task().depends(), r.key_attribute);
     if (why) {
         *result.mutable_problem() = to_message(*why);
         co_return result;
@@ -164,7 +164,7 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
     auto wanted = wire::to_domain(item.task(), wrong, r.key_attribute);
     for (wire::field_error& fault : wrong) add_error(found, std::move(fault));
     if (!found.empty()) {
-        *result.mutable_problem() = to_message(refused_for(std::move(found)));
+        *result.mutable_problem() = to_message(rejected_for(std::move(found)));
         co_return result;
     }
     edit_task command{.account = *who.account,
@@ -178,10 +178,10 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
     if (!item.if_match().empty()) command.if_seq = matching_seqs({item.if_match()});
     const auto done = co_await r.engine.edit(std::move(command));
     if (!done) {
-        *result.mutable_problem() = to_message(refused_for(done.error()));
+        *result.mutable_problem() = to_message(rejected_for(done.error()));
         co_return result;
     }
-    const auto why = refusal_of_task(*done, item.task().depends().values(), r.key_attribute);
+    const auto why = rejection_of_task(*done, item.task().depends().values(), r.key_attribute);
     if (why) {
         *result.mutable_problem() = to_message(*why);
     } else {

@@ -1,7 +1,7 @@
 // Devices of managed accounts. A new device's secret is in the response and nowhere else.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 #include "taskrc.hpp"
 
 #include <callsign/base/text.hpp>
@@ -12,9 +12,9 @@ namespace callsign::api {
 namespace {
 
 constexpr auto opaque = [](account_is_opaque) {
-    return refused{problems::account_opaque,
-                   "The devices of an opaque account share its client ID and a secret that the "
-                   "server does not have."};
+    return rejected{problems::account_opaque,
+                    "The devices of an opaque account share its client ID and a secret that the "
+                    "server does not have."};
 };
 
 http_response answer_made(const rest_context& r, const request_context& c, const device& made,
@@ -37,7 +37,7 @@ awaitable<http_response> get_devices(rest_context& r, request_context& c) {
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
-    if (const auto why = refusal_in(*found, opaque)) co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*found, opaque)) co_return answer_rejected(c, *why);
     const auto& page = std::get<page_of<device>>(*found);
     v1::DeviceList message;
     message.set_next_page_token(next_page_token(page));
@@ -53,21 +53,21 @@ awaitable<http_response> post_device(rest_context& r, request_context& c) {
     actor by = c.by();
     auto done = co_await jobs::add_device(r.jobs, c.owner(), wanted.name(), std::move(by));
     if (!done) co_return answer_error(c, done.error());
-    const auto why = refusal_in(
+    const auto why = rejection_in(
         *done, opaque,
         [](account_is_remote) {
-            return refused{problems::account_remote,
-                           "The account's replicas sync with the remote server."};
+            return rejected{problems::account_remote,
+                            "The account's replicas sync with the remote server."};
         },
         [](name_taken) {
-            return refused{
+            return rejected{
                 problems::name_taken,
                 "Another device of the account has this name. Revoke it, or use another name."};
         },
         [](client_id_taken) {
-            return refused{problems::client_id_taken, "The generated client ID is taken. Retry."};
+            return rejected{problems::client_id_taken, "The generated client ID is taken. Retry."};
         });
-    if (why) co_return answer_refused(c, *why);
+    if (why) co_return answer_rejected(c, *why);
     auto* const made = std::get_if<jobs::new_device>(&*done);
     const seal::wiped afterwards(made->secret);
     co_return answer_made(r, c, made->device, made->secret);

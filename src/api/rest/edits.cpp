@@ -48,8 +48,8 @@ std::optional<bool> read_purge(const request_context& c, wire::field_errors& fou
 
 awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
                                      const edit_task::answer& answer, const sent_refs& sent) {
-    const auto why = refusal_of_task(answer, sent, r.key_attribute);
-    if (why) co_return answer_refused(c, *why);
+    const auto why = rejection_of_task(answer, sent, r.key_attribute);
+    if (why) co_return answer_rejected(c, *why);
     const task& now = std::get<edit_task::edited>(answer).now;
     if (now.purged) {
         http_response gone;

@@ -163,17 +163,17 @@ struct task_page {
     std::vector<task> tasks;
     std::string next;
 };
-using page_or_refusal = std::variant<task_page, refused>;
+using page_or_rejection = std::variant<task_page, rejected>;
 
-refused unknown_prefix() {
-    return refused_for(wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
-                                           "GET /v1/series lists the series."}});
+rejected unknown_prefix() {
+    return rejected_for(wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
+                                            "GET /v1/series lists the series."}});
 }
 
 // Reads on from `after`, query by query.
-awaitable<result<page_or_refusal>> page_by_key(rest_context& r, account_id account,
-                                               const list_request& wanted, time_point now,
-                                               std::optional<task_place> after) {
+awaitable<result<page_or_rejection>> page_by_key(rest_context& r, account_id account,
+                                                 const list_request& wanted, time_point now,
+                                                 std::optional<task_place> after) {
     task_page page;
     std::size_t bytes = 0;
     for (int look = 0; look < list_looks_max; ++look) {
@@ -187,7 +187,7 @@ awaitable<result<page_or_refusal>> page_by_key(rest_context& r, account_id accou
         auto answer = co_await r.engine.ask(std::move(question));
         if (!answer) co_return answer.error();
         auto* const part = std::get_if<list_tasks::part>(&*answer);
-        if (!part) co_return page_or_refusal{unknown_prefix()};
+        if (!part) co_return page_or_rejection{unknown_prefix()};
         for (task& t : part->tasks) {
             bytes += size_of(t.attributes);
             page.tasks.push_back(std::move(t));
@@ -196,13 +196,13 @@ awaitable<result<page_or_refusal>> page_by_key(rest_context& r, account_id accou
         if (!after || page.tasks.size() >= wanted.size || bytes >= page_bytes_max) break;
     }
     if (after) page.next = token_of(wanted, *after);
-    co_return page_or_refusal{std::move(page)};
+    co_return page_or_rejection{std::move(page)};
 }
 
 // Returns the next tasks of an ordered list.
-awaitable<result<page_or_refusal>> page_of_list(rest_context& r, const list_request& wanted,
-                                                time_point now, jobs::ordered_lists::shared list,
-                                                std::size_t offset) {
+awaitable<result<page_or_rejection>> page_of_list(rest_context& r, const list_request& wanted,
+                                                  time_point now, jobs::ordered_lists::shared list,
+                                                  std::size_t offset) {
     task_page page;
     std::size_t bytes = 0;
     const std::size_t count = list->tasks.size();
@@ -220,29 +220,31 @@ awaitable<result<page_or_refusal>> page_of_list(rest_context& r, const list_requ
         }
     }
     if (offset < count) page.next = token_of(wanted, list_place{list->id, offset});
-    co_return page_or_refusal{std::move(page)};
+    co_return page_or_rejection{std::move(page)};
 }
 
-awaitable<result<page_or_refusal>> first_page_in_order(rest_context& r, account_id account,
-                                                       const list_request& wanted, time_point now) {
+awaitable<result<page_or_rejection>> first_page_in_order(rest_context& r, account_id account,
+                                                         const list_request& wanted,
+                                                         time_point now) {
     auto made = co_await r.lists.make(account, wanted.filter, wanted.order, now);
     if (!made) co_return made.error();
-    if (std::holds_alternative<unknown_series>(*made)) co_return page_or_refusal{unknown_prefix()};
+    if (std::holds_alternative<unknown_series>(*made))
+        co_return page_or_rejection{unknown_prefix()};
     if (std::holds_alternative<jobs::ordered_lists::too_many>(*made)) {
-        co_return page_or_refusal{refused{
+        co_return page_or_rejection{rejected{
             problems::too_many_tasks, "Filter by project, tag, prefix or status, or sort by key."}};
     }
     auto list = std::get<jobs::ordered_lists::shared>(std::move(*made));
     co_return co_await page_of_list(r, wanted, now, std::move(list), 0);
 }
 
-awaitable<result<page_or_refusal>> next_page_in_order(rest_context& r, account_id account,
-                                                      const list_request& wanted, time_point now,
-                                                      list_place at) {
+awaitable<result<page_or_rejection>> next_page_in_order(rest_context& r, account_id account,
+                                                        const list_request& wanted, time_point now,
+                                                        list_place at) {
     auto list = r.lists.find(account, at.list);
     if (!list) {
-        co_return page_or_refusal{
-            refused{problems::page_token_expired, "Request the first page again."}};
+        co_return page_or_rejection{
+            rejected{problems::page_token_expired, "Request the first page again."}};
     }
     co_return co_await page_of_list(r, wanted, now, std::move(list), at.offset);
 }
@@ -287,7 +289,7 @@ awaitable<http_response> get_tasks(rest_context& r, request_context& c) {
             : first_page_in_order(r, c.account(), wanted, now);
     const auto page = co_await std::move(pages);
     if (!page) co_return answer_error(c, page.error());
-    if (const auto* const why = std::get_if<refused>(&*page)) co_return answer_refused(c, *why);
+    if (const auto* const why = std::get_if<rejected>(&*page)) co_return answer_rejected(c, *why);
     const auto& found_page = std::get<task_page>(*page);
     std::size_t work = 0;
     for (const task& t : found_page.tasks) work += callsign::work_of(t.attributes);

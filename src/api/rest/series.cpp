@@ -1,7 +1,7 @@
 // An account's series.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>

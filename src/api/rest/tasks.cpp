@@ -8,9 +8,9 @@ namespace {
 
 // ---- creating ----
 
-using key_or_refusal = std::variant<std::string, http_response>;
+using key_or_rejection = std::variant<std::string, http_response>;
 
-key_or_refusal read_key_header(const request_context& c) {
+key_or_rejection read_key_header(const request_context& c) {
     std::vector<std::string_view> values;
     const auto fields = c.request.equal_range("Idempotency-Key");
     for (auto f = fields.first; f != fields.second; ++f) {
@@ -62,8 +62,8 @@ http_response answer_create(const rest_context& r, const request_context& c,
                             const create_answer& answer) {
     const bool is_unmet = std::holds_alternative<depends_unmet>(answer);
     const auto why =
-        refusal_of_task(answer, is_unmet ? sent_depends(c) : sent_refs(), r.key_attribute);
-    return why ? answer_refused(c, *why) : answer_receipt(c, std::get<receipted>(answer));
+        rejection_of_task(answer, is_unmet ? sent_depends(c) : sent_refs(), r.key_attribute);
+    return why ? answer_rejected(c, *why) : answer_receipt(c, std::get<receipted>(answer));
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ http_response answer_create(const rest_context& r, const request_context& c,
 awaitable<http_response> post_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     auto key = read_key_header(c);
-    if (auto* refused = std::get_if<http_response>(&key)) co_return std::move(*refused);
+    if (auto* rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors found;
     auto wanted = read_create(r, c, found);
     if (!wanted) co_return answer_faults(c, found);
@@ -96,7 +96,7 @@ awaitable<http_response> get_task(rest_context& r, request_context& c) {
     const auto found = co_await r.engine.ask(std::move(question));
     if (!found) co_return answer_error(c, found.error());
     const auto* const t = std::get_if<task>(&*found);
-    if (t == nullptr) co_return answer_refused(c, unresolved(std::get<ref_fault>(*found)));
+    if (t == nullptr) co_return answer_rejected(c, unresolved(std::get<ref_fault>(*found)));
     auto make = [&r, &c, t] {
         auto response = answer_message(c, 200, wire::to_message(*t, r.key_attribute));
         return unless_known(c, std::move(response), etag_of(t->last_seq));

@@ -1,7 +1,7 @@
 // Tokens of accounts and of operators.
 
 #include "handlers.hpp"
-#include "shared/refusals.hpp"
+#include "shared/rejections.hpp"
 
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
@@ -37,7 +37,7 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
     actor by = c.by();
     const auto made = co_await r.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
-    if (const auto why = refusal_in(*made)) co_return answer_refused(c, *why);
+    if (const auto why = rejection_in(*made)) co_return answer_rejected(c, *why);
     v1::Token message = wire::to_message(std::get<token>(*made));
     message.set_token(secret);
     co_return answer_secret(c, 201, message);

@@ -53,30 +53,32 @@ void check_number_before(std::int64_t number, std::string field, wire::field_err
     add_error(found, {std::move(field), "invalid", "Must be 0 to 999999999999."});
 }
 
-std::optional<refused> refusal_of(const read_changes::answer& read) {
+std::optional<rejected> rejection_of(const read_changes::answer& read) {
     if (const auto* const expired = std::get_if<read_changes::expired>(&read)) {
-        return refused{problems::cursor_expired,
-                       "List the tasks, then follow from this problem's cursor.",
-                       {},
-                       false,
-                       wire::cursor_text({expired->oldest}, expired->mark)};
+        return rejected{problems::cursor_expired,
+                        "List the tasks, then follow from this problem's cursor.",
+                        {},
+                        false,
+                        wire::cursor_text({expired->oldest}, expired->mark)};
     }
     if (const auto* const diverged = std::get_if<read_changes::diverged>(&read)) {
-        return refused{problems::cursor_unknown,
-                       "The server was restored from a backup, or the cursor is of another server. "
-                       "List the tasks, then follow from this problem's cursor.",
-                       {},
-                       false,
-                       wire::cursor_text({diverged->last}, diverged->mark)};
+        return rejected{
+            problems::cursor_unknown,
+            "The server was restored from a backup, or the cursor is of another server. "
+            "List the tasks, then follow from this problem's cursor.",
+            {},
+            false,
+            wire::cursor_text({diverged->last}, diverged->mark)};
     }
     if (std::holds_alternative<unknown_series>(read)) {
-        return refused_for(wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
-                                               "GET /v1/series lists the series."}});
+        return rejected_for(
+            wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
+                                "GET /v1/series lists the series."}});
     }
     return std::nullopt;
 }
 
-refused unresolved(ref_fault why) {
+rejected unresolved(ref_fault why) {
     if (why == ref_fault::unknown_prefix) {
         return {problems::unknown_prefix, "GET /v1/series lists the series."};
     }

@@ -57,13 +57,13 @@ void check_prefix(const std::string& prefix, std::string_view whose, wire::field
 void check_number_before(std::int64_t number, std::string field, wire::field_errors& found);
 
 // Returns why a task reference names no task.
-refused unresolved(ref_fault why);
+rejected unresolved(ref_fault why);
 // Returns why the feed cannot be read from there; none: it can.
-std::optional<refused> refusal_of(const read_changes::answer& read);
+std::optional<rejected> rejection_of(const read_changes::answer& read);
 // Follows "more than".
 inline constexpr std::string_view largest_task = "10,000 attributes or 4 MiB of attributes";
 static_assert(task_attributes_max == 10'000 && task_bytes_max == std::size_t{4} << 20);
-// 404, for queries; commands have refusals.hpp.
+// 404, for queries; commands have rejections.hpp.
 http_response answer_no_account(const request_context& c);
 
 // For a listing with pages and no other parameters.

@@ -44,13 +44,13 @@ http_response problem_answer(wire::format form, const problem& kind, std::string
 
 constexpr const char* retry_later = "No changes were made. Retry after the Retry-After delay.";
 
-refused meaning_of(errc error) {
+rejected meaning_of(errc error) {
     switch (error) {
     case errc::overloaded: return {problems::overloaded, retry_later, {}, true};
     case errc::shutting_down: return {problems::shutting_down, retry_later, {}, true};
     case errc::deadline_exceeded: return {problems::deadline_exceeded, retry_later, {}, true};
-    case errc::store_refused:
-        return {problems::store_refused,
+    case errc::store_rejected:
+        return {problems::store_rejected,
                 "No changes were made. The store cannot be written.",
                 {},
                 true};
@@ -105,7 +105,7 @@ http_response answer_problem(const request_context& c, const problem& kind, std:
     return problem_answer(c.head.answer_form, kind, detail, c.request.id, errors);
 }
 
-refused refused_for(wire::field_errors found) {
+rejected rejected_for(wire::field_errors found) {
     const std::string count = std::to_string(found.size());
     const std::string detail = found.size() == 1 ? std::string("One error.")
                                : found.size() < wire::faults_max
@@ -114,17 +114,17 @@ refused refused_for(wire::field_errors found) {
     return {problems::validation_failed, detail, std::move(found)};
 }
 
-refused refused_for(const boost::system::error_code& error) {
+rejected rejected_for(const boost::system::error_code& error) {
     // Numbers of other categories have no meaning here; no enumerator is 0.
     const int value = error.category() == callsign_category() ? error.value() : 0;
     return meaning_of(static_cast<errc>(value));
 }
 
-v1::Problem to_message(const refused& why) {
+v1::Problem to_message(const rejected& why) {
     return problem_message(why.kind, why.detail, {}, why.errors, why.cursor);
 }
 
-http_response answer_refused(const request_context& c, const refused& why) {
+http_response answer_rejected(const request_context& c, const rejected& why) {
     http_response response = problem_answer(c.head.answer_form, why.kind, why.detail, c.request.id,
                                             why.errors, why.cursor);
     if (why.ask_again) set_retry_after(response, std::chrono::seconds{1});
@@ -132,7 +132,7 @@ http_response answer_refused(const request_context& c, const refused& why) {
 }
 
 http_response logged_as(http_response response, std::string_view event, std::string_view reason) {
-    response.facts.refused = event;
+    response.facts.rejected = event;
     response.facts.reason = reason;
     return response;
 }
@@ -142,29 +142,29 @@ void set_retry_after(http_response& response, std::chrono::seconds pause) {
 }
 
 http_response answer_busy(const request_context& c, std::string_view why) {
-    return answer_refused(c, {problems::overloaded, std::string(why), {}, true});
+    return answer_rejected(c, {problems::overloaded, std::string(why), {}, true});
 }
 
 http_response answer_faults(const request_context& c, wire::field_errors found) {
-    return answer_refused(c, refused_for(std::move(found)));
+    return answer_rejected(c, rejected_for(std::move(found)));
 }
 
 http_response answer_error(const request_context& c, const boost::system::error_code& error) {
-    return answer_refused(c, refused_for(error));
+    return answer_rejected(c, rejected_for(error));
 }
 
 // Finds the problem of a rejection by net, which has status and code only.
-http_response refusal(const net::refused_request& refused) {
+http_response rejection(const net::rejected_request& rejected) {
     static constexpr std::array of_net{
         problems::malformed_request, problems::https_required,      problems::no_such_path,
         problems::request_timeout,   problems::body_too_large,      problems::expectation_failed,
         problems::upgrade_required,  problems::header_too_large,    problems::internal_error,
         problems::overloaded,        problems::too_many_connections};
     const auto kind = std::find_if(of_net.begin(), of_net.end(), [&](const problem& each) {
-        return each.status == refused.status && each.code == refused.code;
+        return each.status == rejected.status && each.code == rejected.code;
     });
     CALLSIGN_ASSERT(kind != of_net.end());
-    return problem_answer(wire::format::json, *kind, refused.detail, refused.request_id, {});
+    return problem_answer(wire::format::json, *kind, rejected.detail, rejected.request_id, {});
 }
 
 }  // namespace callsign::api

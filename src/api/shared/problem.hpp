@@ -91,7 +91,7 @@ struct problem {
     DO(too_many_series, 409, "too-many-series", "Series limit reached") \
     DO(too_many_prefixes, 409, "too-many-prefixes", "Former prefix limit reached") \
     DO(series_in_use, 409, "series-in-use", "Series is in use") \
-    DO(numbers_refused, 422, "numbers-refused", "Numbers cannot be imported") \
+    DO(numbers_rejected, 422, "numbers-rejected", "Numbers cannot be imported") \
     DO(prefix_taken, 409, "prefix-taken", "Prefix taken") \
     DO(project_taken, 409, "project-taken", "Project already has a series") \
     DO(too_many_followers, 503, "too-many-followers", "Follower limit reached") \
@@ -101,7 +101,7 @@ struct problem {
     DO(shutting_down, 503, "shutting-down", "Server is shutting down") \
     DO(deadline_exceeded, 503, "deadline-exceeded", "Deadline exceeded") \
     DO(not_ready, 503, "not-ready", "Server not ready") \
-    DO(store_refused, 503, "store-refused", "Store refused the write") \
+    DO(store_rejected, 503, "store-rejected", "Store rejected the write") \
     DO(storage_full, 507, "storage-full", "Disk full") \
     DO(account_full, 507, "account-full", "Storage limit reached") \
     DO(store_damaged, 500, "store-damaged", "Store is damaged") \
@@ -128,7 +128,7 @@ inline constexpr std::array all_problems{
 };
 
 // Why something was rejected, in a response of its own or in a batch's.
-struct refused {
+struct rejected {
     problem kind;
     std::string detail;
     wire::field_errors errors{};
@@ -137,13 +137,13 @@ struct refused {
 };
 
 // All errors of a request.
-refused refused_for(wire::field_errors found);
+rejected rejected_for(wire::field_errors found);
 // The only mapping of internal errors to problems.
-refused refused_for(const boost::system::error_code& error);
+rejected rejected_for(const boost::system::error_code& error);
 
-v1::Problem to_message(const refused& why);
+v1::Problem to_message(const rejected& why);
 
-http_response answer_refused(const request_context& c, const refused& why);
+http_response answer_rejected(const request_context& c, const rejected& why);
 
 // In the format that the request accepts.
 http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,

@@ -42,10 +42,10 @@ struct request_head {
     wire::format body_form = wire::format::json;
     wire::format answer_form = wire::format::json;
     // Returns the response to an invalid header, whatever body and caller; null: it is valid.
-    http_response (*refuse)(const request_context&) = nullptr;
+    http_response (*reject)(const request_context&) = nullptr;
     // Sync routes: the client's IDs, or the response to an invalid header.
     sync_head sync;
-    std::optional<http_response> sync_refused{};
+    std::optional<http_response> sync_rejected{};
 };
 
 // Lives in the frame of service::handle, longer than any handler it is passed to.

@@ -43,10 +43,10 @@ wire::field_errors faults_of_depends(const sent_refs& sent, const depends_unmet&
     return faults;
 }
 
-refused refused_for(const task_not_valid& wrong, std::string_view key_attribute) {
+rejected rejected_for(const task_not_valid& wrong, std::string_view key_attribute) {
     wire::field_errors found;
     wire::add_errors(found, wrong.faults, key_attribute);
-    return refused_for(std::move(found));
+    return rejected_for(std::move(found));
 }
 
 std::string etag_of(std::int64_t seq) {
@@ -91,13 +91,13 @@ http_response answer_malformed_ref(const request_context& c) {
                           "Use the task's UUID or its key, such as SYN-42.");
 }
 
-refused unseen() {
+rejected unseen() {
     return {problems::account_opaque,
             "Only the account's own clients can read and write its tasks."};
 }
 
 http_response answer_unseen(const request_context& c) {
-    return answer_refused(c, unseen());
+    return answer_rejected(c, unseen());
 }
 
 }  // namespace callsign::api

@@ -1,7 +1,7 @@
 #pragma once
 // Task references, ETags, and responses about tasks.
 
-#include "refusals.hpp"
+#include "rejections.hpp"
 
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/engine/engine.hpp>
@@ -18,16 +18,16 @@ wire::field_errors faults_of_depends(const sent_refs& sent, const depends_unmet&
 
 // ---- outcomes ----
 
-refused refused_for(const task_not_valid& wrong, std::string_view key_attribute);
+rejected rejected_for(const task_not_valid& wrong, std::string_view key_attribute);
 
 // Returns why a task was not created or edited; none: it was. `sent`: the dependencies as the
 // client sent them, for errors about them. `key_attribute` as in wire/convert.hpp.
 template <class Answer>
-std::optional<refused> refusal_of_task(const Answer& answer, const sent_refs& sent,
-                                       std::string_view key_attribute) {
-    return refusal_in(
-        answer, [&](const task_not_valid& wrong) { return refused_for(wrong, key_attribute); },
-        [&](const depends_unmet& unmet) { return refused_for(faults_of_depends(sent, unmet)); });
+std::optional<rejected> rejection_of_task(const Answer& answer, const sent_refs& sent,
+                                          std::string_view key_attribute) {
+    return rejection_in(
+        answer, [&](const task_not_valid& wrong) { return rejected_for(wrong, key_attribute); },
+        [&](const depends_unmet& unmet) { return rejected_for(faults_of_depends(sent, unmet)); });
 }
 
 // ---- ETags ----
@@ -49,7 +49,7 @@ http_response answer_task(const request_context& c, const task& t, std::string_v
 
 http_response answer_malformed_ref(const request_context& c);
 // 409: the account is opaque.
-refused unseen();
+rejected unseen();
 http_response answer_unseen(const request_context& c);
 
 }  // namespace callsign::api

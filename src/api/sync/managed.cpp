@@ -11,20 +11,20 @@
 namespace callsign::api {
 namespace {
 
-http_response refuse_keyless() {
-    return refuse_sync(503, "the server's master key does not decrypt this device's key",
+http_response reject_keyless() {
+    return reject_sync(503, "the server's master key does not decrypt this device's key",
                        "master-key");
 }
 
-std::optional<http_response> refuse_client(const known_client& client) {
-    if (client.revoked) return refuse_revoked();
-    if (!client.key) return refuse_keyless();
+std::optional<http_response> reject_client(const known_client& client) {
+    if (client.revoked) return reject_revoked();
+    if (!client.key) return reject_keyless();
     return std::nullopt;
 }
 
-http_response refuse_segment(const jobs::segment_fault& wrong) {
-    if (!wrong.other_key) return refuse_sync(400, wrong.why, "malformed-segment");
-    return refuse_sync(
+http_response reject_segment(const jobs::segment_fault& wrong) {
+    if (!wrong.other_key) return reject_sync(400, wrong.why, "malformed-segment");
+    return reject_sync(
         403, "the segment cannot be decrypted with this device's key: check sync.encryption_secret",
         "wrong-secret");
 }
@@ -43,7 +43,7 @@ http_response answer_added(const add_version::added& added) {
 
 // The next sync begins where the last one ended, and pulls version by version.
 http_response answer_too_far() {
-    return refuse_for_now("too many changes since that version: sync again to receive them first",
+    return reject_for_now("too many changes since that version: sync again to receive them first",
                           "too-far-behind");
 }
 
@@ -63,13 +63,13 @@ sync_session::next_batch next_of(std::size_t body_bytes, std::size_t operations)
 }
 
 http_response answer_sync_again() {
-    return refuse_for_now(
+    return reject_for_now(
         "other clients changed tasks during this sync: sync again to send the remaining changes",
         "sync-again");
 }
 
 http_response answer_unknown_parent() {
-    return refuse_sync(410,
+    return reject_sync(410,
                        "the account's history does not have this version: the replica has synced "
                        "with another server, or this server's data is older than the replica",
                        "unknown-version");
@@ -83,9 +83,9 @@ http_response answer_add(const add_version::answer& outcome) {
                           [](add::too_far_behind) { return answer_too_far(); },
                           // Not returned by add_in_steps(), which reads what was missed.
                           [](add::needs_missed) { return answer_too_far(); },
-                          [](account_full) { return refuse_full(); },
-                          [](no_such_client) { return refuse_unknown_client(); },
-                          [](device_revoked) { return refuse_revoked(); },
+                          [](account_full) { return reject_full(); },
+                          [](no_such_client) { return reject_unknown_client(); },
+                          [](device_revoked) { return reject_revoked(); },
                       },
                       outcome);
 }
@@ -95,8 +95,8 @@ http_response answer_merge(const merge_snapshot::answer& outcome) {
                           [](const merge_snapshot::done&) { return answer_sync(200); },
                           // The server makes the snapshots of a managed account itself.
                           [](merge_snapshot::not_awaited) { return answer_sync(200); },
-                          [](no_such_client) { return refuse_unknown_client(); },
-                          [](device_revoked) { return refuse_revoked(); },
+                          [](no_such_client) { return reject_unknown_client(); },
+                          [](device_revoked) { return reject_revoked(); },
                       },
                       outcome);
 }
@@ -106,19 +106,19 @@ constexpr std::size_t inflation_max = 32;
 
 }  // namespace
 
-http_response refuse_revoked() {
-    return refuse_sync(403, "this device was revoked", "revoked-device");
+http_response reject_revoked() {
+    return reject_sync(403, "this device was revoked", "revoked-device");
 }
 
 awaitable<http_response> add_managed_version(sync_context& s, request_context& c,
                                              known_client client) {
-    if (auto refused = refuse_client(client)) co_return std::move(*refused);
+    if (auto rejected = reject_client(client)) co_return std::move(*rejected);
     const sync_head& asked = c.head.sync;
     auto opened = co_await jobs::open_segment(s.jobs, client.account, *client.key, asked.version,
                                               c.request.body(), s.options.segment_bytes_max);
     if (!opened) co_return fail_sync(c, opened.error());
     if (const auto* wrong = std::get_if<jobs::segment_fault>(&*opened)) {
-        co_return refuse_segment(*wrong);
+        co_return reject_segment(*wrong);
     }
     add_version command{.client_id = asked.client,
                         .parent = asked.version,
@@ -146,7 +146,7 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
 
 awaitable<http_response> next_managed_version(sync_context& s, request_context& c,
                                               known_client client) {
-    if (auto refused = refuse_client(client)) co_return std::move(*refused);
+    if (auto rejected = reject_client(client)) co_return std::move(*rejected);
     const uuid parent = c.head.sync.version;
     const uuid its = c.head.sync.client;
     const auto at = s.sessions.of(its).pull(parent);
@@ -176,7 +176,7 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
         session.pulled(child->id, child->others(), child->from);
     }
     if (std::holds_alternative<find_child::awaits_snapshot>(*found)) {
-        co_return refuse_sync(409, "this device's snapshot was requested but not received",
+        co_return reject_sync(409, "this device's snapshot was requested but not received",
                               "snapshot-awaited");
     }
     if (const auto* const note = std::get_if<find_child::ahead>(&*found)) child = note;
@@ -195,17 +195,17 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
 
 awaitable<http_response> add_managed_snapshot(sync_context& s, request_context& c,
                                               known_client client) {
-    if (auto refused = refuse_client(client)) co_return std::move(*refused);
+    if (auto rejected = reject_client(client)) co_return std::move(*rejected);
     if (!client.resync) co_return answer_sync(200);
     const std::size_t bytes_max = inflation_max * c.request.body().size();
-    if (!c.request.reserve(bytes_max)) co_return refuse_crowded();
+    if (!c.request.reserve(bytes_max)) co_return reject_crowded();
     merge_snapshot its{
         .client_id = c.head.sync.client, .version = c.head.sync.version, .account = client.account};
     auto opened = co_await jobs::open_snapshot(s.jobs, client.account, *client.key, its.version,
                                                c.request.body(), bytes_max);
     if (!opened) co_return fail_sync(c, opened.error());
     if (const auto* wrong = std::get_if<jobs::segment_fault>(&*opened)) {
-        co_return refuse_segment(*wrong);
+        co_return reject_segment(*wrong);
     }
     auto tasks = std::get<task_map>(std::move(*opened));
     const auto done = co_await jobs::merge_in_steps(s.jobs, std::move(its), std::move(tasks));
@@ -220,7 +220,7 @@ awaitable<http_response> add_managed_snapshot(sync_context& s, request_context& 
 
 awaitable<http_response> managed_snapshot(sync_context& s, request_context& c,
                                           known_client client) {
-    if (auto refused = refuse_client(client)) co_return std::move(*refused);
+    if (auto rejected = reject_client(client)) co_return std::move(*rejected);
     const auto room = [&c](std::size_t bytes) { return c.request.reserve(bytes); };
     const auto found = co_await s.snapshots.of(client.account, room);
     if (!found) co_return fail_sync(c, found.error());

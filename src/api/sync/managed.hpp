@@ -6,7 +6,7 @@
 
 namespace callsign::api {
 
-http_response refuse_revoked();
+http_response reject_revoked();
 
 awaitable<http_response> add_managed_version(sync_context& s, request_context& c,
                                              known_client client);

@@ -70,17 +70,17 @@ std::variant<sync_head, http_response> read_sync_head(const sync_options& option
     sync_head head;
     if (!path_id.empty()) {
         const auto version = parse_uuid_in_any_form(wire::percent_decoded(path_id));
-        if (!version) return refuse_sync(404, "not a UUID in the path", "malformed-path");
+        if (!version) return reject_sync(404, "not a UUID in the path", "malformed-path");
         head.version = *version;
     }
     if (!type.empty() && media_type_of(header) != type) {
-        return refuse_sync(400, "Bad content-type", "wrong-content-type");
+        return reject_sync(400, "Bad content-type", "wrong-content-type");
     }
     const auto sent = first_of(header, client_field);
     const auto client = sent ? parse_uuid_in_any_form(*sent) : std::nullopt;
-    if (!client) return refuse_sync(400, "bad x-client-id", "no-client-id");
+    if (!client) return reject_sync(400, "bad x-client-id", "no-client-id");
     if (!is_allowed(options, *client)) {
-        return refuse_sync(403, "unknown x-client-id", "client-not-allowed");
+        return reject_sync(403, "unknown x-client-id", "client-not-allowed");
     }
     head.client = *client;
     return head;
@@ -143,42 +143,42 @@ http_response answer_none(std::string_view what) {
     return response;
 }
 
-http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason) {
-    return logged_as(answer_text(status, why), "sync-refused", reason);
+http_response reject_sync(unsigned status, std::string_view why, std::string_view reason) {
+    return logged_as(answer_text(status, why), "sync-rejected", reason);
 }
 
-http_response refuse_for_now(std::string_view why, std::string_view reason) {
-    http_response response = refuse_sync(503, why, reason);
+http_response reject_for_now(std::string_view why, std::string_view reason) {
+    http_response response = reject_sync(503, why, reason);
     set_retry_after(response, std::chrono::seconds{1});
     return response;
 }
 
-http_response refuse_unknown_client() {
-    return refuse_sync(404, "No such client", "unknown-client");
+http_response reject_unknown_client() {
+    return reject_sync(404, "No such client", "unknown-client");
 }
 
 http_response fail_sync(const request_context& c, const boost::system::error_code& error) {
     const http_response usual = answer_error(c, error);
-    http_response response = refuse_sync(usual.status, error.message(), usual.facts.reason);
+    http_response response = reject_sync(usual.status, error.message(), usual.facts.reason);
     for (const auto& field : usual.headers) response.headers.push_back(field);
     return response;
 }
 
-http_response refuse_crowded() {
-    return refuse_for_now("too many requests in progress: retry", problems::overloaded.code);
+http_response reject_crowded() {
+    return reject_for_now("too many requests in progress: retry", problems::overloaded.code);
 }
 
-http_response refuse_full() {
-    return refuse_sync(problems::account_full.status, "the account's storage limit is reached",
+http_response reject_full() {
+    return reject_sync(problems::account_full.status, "the account's storage limit is reached",
                        problems::account_full.code);
 }
 
-http_response refuse_closed() {
-    return refuse_sync(403, "this account is disabled", "account-disabled");
+http_response reject_closed() {
+    return reject_sync(403, "this account is disabled", "account-disabled");
 }
 
 http_response answer_changed() {
-    return refuse_for_now("the account was converted to a managed account: retry",
+    return reject_for_now("the account was converted to a managed account: retry",
                           "account-changed");
 }
 
@@ -192,16 +192,16 @@ void add_parent_header(http_response& response, const uuid& parent) {
 
 awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
-    if (!client) co_return net::admission{.refused = fail_sync(c, client.error())};
+    if (!client) co_return net::admission{.rejected = fail_sync(c, client.error())};
     if (!*client) {
         // An anonymous client, which registers with a first version if that is allowed.
         const bool may_open = s.options.open_registration && c.head.route->takes == body::segment;
         if (may_open) co_return net::admission{};
-        co_return net::admission{.refused = refuse_unknown_client()};
+        co_return net::admission{.rejected = reject_unknown_client()};
     }
-    if ((*client)->closed) co_return net::admission{.refused = refuse_closed()};
+    if ((*client)->closed) co_return net::admission{.rejected = reject_closed()};
     const bool is_revoked = (*client)->mode == account_mode::managed && (*client)->revoked;
-    if (is_revoked) co_return net::admission{.refused = refuse_revoked()};
+    if (is_revoked) co_return net::admission{.rejected = reject_revoked()};
     co_return net::admission{.payer = (*client)->account};
 }
 
@@ -209,8 +209,8 @@ net::body_limits sync_body_limits(const sync_context& s, std::size_t usual_bytes
                                   std::size_t large_bytes_max, const route& where,
                                   const request_head& head) {
     // The handler returns the same response to a smaller body.
-    if (head.sync_refused) {
-        return {.bytes_max = usual_bytes_max, .too_large = head.sync_refused};
+    if (head.sync_rejected) {
+        return {.bytes_max = usual_bytes_max, .too_large = head.sync_rejected};
     }
     // Admitted clients are cached, unless they are unknown.
     const bool is_known = s.clients.find(head.sync.client) != nullptr;
@@ -219,8 +219,8 @@ net::body_limits sync_body_limits(const sync_context& s, std::size_t usual_bytes
         .bytes_max = may_be_large ? large_bytes_max : std::min(large_bytes_max, usual_bytes_max),
         .too_large =
             where.takes == body::segment
-                ? refuse_sync(400, "overflow", "segment-too-large")
-                : refuse_sync(400, "Snapshot over maximum allowed size", "snapshot-too-large"),
+                ? reject_sync(400, "overflow", "segment-too-large")
+                : reject_sync(400, "Snapshot over maximum allowed size", "snapshot-too-large"),
     };
 }
 

@@ -36,21 +36,21 @@ http_response answer_sync(unsigned status);
 http_response answer_text(unsigned status, std::string_view text);
 // 404: there is no such version or snapshot, which is how a sync ends.
 http_response answer_none(std::string_view what);
-// Logged as sync-refused with `reason` (docs/operations.md, "Taskwarrior sync errors").
-http_response refuse_sync(unsigned status, std::string_view why, std::string_view reason);
+// Logged as sync-rejected with `reason` (docs/operations.md, "Taskwarrior sync errors").
+http_response reject_sync(unsigned status, std::string_view why, std::string_view reason);
 // 503 with a Retry-After of one second.
-http_response refuse_for_now(std::string_view why, std::string_view reason);
-http_response refuse_unknown_client();
+http_response reject_for_now(std::string_view why, std::string_view reason);
+http_response reject_unknown_client();
 // Internal errors, with the same status as on other routes.
 http_response fail_sync(const request_context& c, const boost::system::error_code& error);
 
 // No memory for the response is left: the client retries.
-http_response refuse_crowded();
+http_response reject_crowded();
 
 // The account is not active.
-http_response refuse_closed();
+http_response reject_closed();
 // The account exceeds its storage limit.
-http_response refuse_full();
+http_response reject_full();
 // The account was converted to managed during the request: the client retries.
 http_response answer_changed();
 

@@ -32,7 +32,7 @@ bool added_to(const result<add_sealed_version::answer>& done) {
     return done && std::holds_alternative<add_sealed_version::added>(*done);
 }
 
-http_response refuse_newcomer(milliseconds span) {
+http_response reject_newcomer(milliseconds span) {
     http_response response = logged_as(answer_text(429, "too many new clients in this hour"),
                                        "rate-limited", "registrations");
     set_retry_after(response, std::chrono::ceil<std::chrono::seconds>(span));
@@ -71,7 +71,7 @@ awaitable<http_response> add_sealed(sync_context& s, request_context& c, account
     const bool is_anonymous = account == account_id{};
     if (is_anonymous) {
         const auto span = s.registrations.enter(s.clock.elapsed());
-        if (span) co_return refuse_newcomer(*span);
+        if (span) co_return reject_newcomer(*span);
     }
     const auto done = co_await s.engine.submit(std::move(command));
     if (is_anonymous && !added_to(done)) s.registrations.give_back();
@@ -84,8 +84,8 @@ awaitable<http_response> add_sealed(sync_context& s, request_context& c, account
         co_return answer_conflict(*other);
     }
     if (std::holds_alternative<account_changed>(*done)) co_return answer_changed();
-    if (std::holds_alternative<account_full>(*done)) co_return refuse_full();
-    co_return refuse_unknown_client();
+    if (std::holds_alternative<account_full>(*done)) co_return reject_full();
+    co_return reject_unknown_client();
 }
 
 awaitable<http_response> next_sealed(sync_context& s, request_context& c, account_id account) {
@@ -106,10 +106,10 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
             bytes_max = large->bytes;
             continue;
         }
-        if (std::holds_alternative<no_room>(*found)) co_return refuse_crowded();
+        if (std::holds_alternative<no_room>(*found)) co_return reject_crowded();
         if (std::holds_alternative<account_changed>(*found)) co_return answer_changed();
         if (std::holds_alternative<unknown_version>(*found)) {
-            co_return refuse_sync(410, "version has been deleted", "unknown-version");
+            co_return reject_sync(410, "version has been deleted", "unknown-version");
         }
         const bool say_so = co_await visit.may_say_up_to_date(parent);
         if (say_so) co_return answer_none("no such version");
@@ -119,11 +119,11 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
 }  // namespace
 
 awaitable<http_response> post_version(sync_context& s, request_context& c) {
-    if (c.request.body().empty()) co_return refuse_sync(400, "Empty body", "empty-body");
+    if (c.request.body().empty()) co_return reject_sync(400, "Empty body", "empty-body");
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
-    if (!*client && !s.options.open_registration) co_return refuse_unknown_client();
-    if (*client && (*client)->closed) co_return refuse_closed();
+    if (!*client && !s.options.open_registration) co_return reject_unknown_client();
+    if (*client && (*client)->closed) co_return reject_closed();
     if (*client && (*client)->mode == account_mode::managed) {
         co_return co_await add_managed_version(s, c, **client);
     }
@@ -133,8 +133,8 @@ awaitable<http_response> post_version(sync_context& s, request_context& c) {
 awaitable<http_response> get_child_version(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
     if (!client) co_return fail_sync(c, client.error());
-    if (!*client) co_return refuse_sync(404, "no such client", "unknown-client");
-    if ((*client)->closed) co_return refuse_closed();
+    if (!*client) co_return reject_sync(404, "no such client", "unknown-client");
+    if ((*client)->closed) co_return reject_closed();
     c.pays((*client)->account);
     if ((*client)->mode == account_mode::managed) {
         co_return co_await next_managed_version(s, c, **client);

@@ -60,11 +60,11 @@ void check_cursor(const std::string& text, wire::field_errors& found) {
 }
 
 // Where a feed from cursor `text` begins, or why it cannot. Requires: `text` is a cursor.
-using start_or_refusal = std::variant<webhook_start, refused>;
+using start_or_rejection = std::variant<webhook_start, rejected>;
 
-awaitable<result<start_or_refusal>> find_start(webhook_context& w, account_id account,
-                                               std::string text,
-                                               std::optional<task_filter> filter) {
+awaitable<result<start_or_rejection>> find_start(webhook_context& w, account_id account,
+                                                 std::string text,
+                                                 std::optional<task_filter> filter) {
     const auto at = wire::parse_cursor(text);
     webhook_start start{at->place, at->mark.value_or("")};
     if (at->is_now) {
@@ -82,8 +82,8 @@ awaitable<result<start_or_refusal>> find_start(webhook_context& w, account_id ac
     if (!start.mark.empty()) look.mark = start.mark;
     const auto read = co_await w.engine.ask(std::move(look));
     if (!read) co_return read.error();
-    if (auto why = refusal_of(*read)) co_return start_or_refusal(*std::move(why));
-    co_return start_or_refusal(std::move(start));
+    if (auto why = rejection_of(*read)) co_return start_or_rejection(*std::move(why));
+    co_return start_or_rejection(std::move(start));
 }
 
 // Generates a secret, which is wiped when destroyed.
@@ -130,11 +130,11 @@ awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
         }
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    if (w.master == nullptr) co_return answer_refused(c, refusals(jobs::no_master_key{}));
+    if (w.master == nullptr) co_return answer_rejected(c, rejections(jobs::no_master_key{}));
     std::string from = wanted.after().empty() ? "now" : wanted.after();
     auto start = co_await find_start(w, c.account(), std::move(from), std::move(filter));
     if (!start) co_return answer_error(c, start.error());
-    if (const auto* const why = std::get_if<refused>(&*start)) co_return answer_refused(c, *why);
+    if (const auto* const why = std::get_if<rejected>(&*start)) co_return answer_rejected(c, *why);
 
     const uuid id = draw_id(w.entropy);
     create_webhook command{.account = c.account(),
@@ -147,8 +147,8 @@ awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
     actor by = c.by();
     const auto made = co_await w.engine.submit(std::move(command), std::move(by));
     if (!made) co_return answer_error(c, made.error());
-    const auto why = refusal_in(*made, [](account_is_opaque) { return unseen(); });
-    if (why) co_return answer_refused(c, *why);
+    const auto why = rejection_in(*made, [](account_is_opaque) { return unseen(); });
+    if (why) co_return answer_rejected(c, *why);
     v1::Webhook message = wire::to_message(std::get<webhook>(*made));
     message.set_secret(seal::webhook_secret_text(secret->bytes()));
     auto response = answer_secret(c, 201, message);
@@ -197,8 +197,8 @@ awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
         std::optional<task_filter> all;
         auto start = co_await find_start(w, c.account(), std::move(from), std::move(all));
         if (!start) co_return answer_error(c, start.error());
-        if (const auto* const why = std::get_if<refused>(&*start)) {
-            co_return answer_refused(c, *why);
+        if (const auto* const why = std::get_if<rejected>(&*start)) {
+            co_return answer_rejected(c, *why);
         }
         command.start = std::get<webhook_start>(std::move(*start));
     }

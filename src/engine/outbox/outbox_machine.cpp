@@ -41,7 +41,7 @@ outbox_action outbox_machine::resume(const outbox_event& e, std::uint8_t drawn) 
     case outbox_step::resend: return after_send(e, drawn);
     case outbox_step::settle:
         uncertain_ = false;
-        resends_ = conflicts_ = refusals_ = 0;
+        resends_ = conflicts_ = rejections_ = 0;
         effects_max_ = std::min(2 * effects_max_, limits_.effects_max);
         break;
     case outbox_step::disband:
@@ -49,7 +49,7 @@ outbox_action outbox_machine::resume(const outbox_event& e, std::uint8_t drawn) 
         uncertain_ = false;
         resends_ = 0;
         if (failures_ > 0) return back_off(e, drawn);
-        if (refusals_ > 0) return pause_after_refusal(drawn);
+        if (rejections_ > 0) return pause_after_rejection(drawn);
         break;
     case outbox_step::halt: return do_next(outbox_step::pull);
     }
@@ -96,11 +96,11 @@ outbox_action outbox_machine::after_failure(const outbox_event& e, std::uint8_t 
     const bool was_sent = step_ == outbox_step::send || step_ == outbox_step::resend;
     if (was_sent) {
         using failure = sink_failure::kind;
-        const bool is_refused =
-            e.failure == failure::refused && step_ == outbox_step::send && !uncertain_;
-        if (is_refused) ++refusals_;
-        if (is_refused && is_single_) return do_next(outbox_step::give_up);
-        if (is_refused) {
+        const bool is_rejected =
+            e.failure == failure::rejected && step_ == outbox_step::send && !uncertain_;
+        if (is_rejected) ++rejections_;
+        if (is_rejected && is_single_) return do_next(outbox_step::give_up);
+        if (is_rejected) {
             effects_max_ = std::max<std::int64_t>(1, effects_max_ / 2);
             return do_next(outbox_step::disband);
         }
@@ -117,9 +117,9 @@ outbox_action outbox_machine::after_failure(const outbox_event& e, std::uint8_t 
 
 // Short at first: after a rejection, smaller versions are tried until the rejected part is
 // isolated.
-outbox_action outbox_machine::pause_after_refusal(std::uint8_t drawn) {
+outbox_action outbox_machine::pause_after_rejection(std::uint8_t drawn) {
     const callsign::back_off pauses{limits_.conflict_pause, limits_.retry_max};
-    return rest(pauses.after(refusals_, drawn), true);
+    return rest(pauses.after(rejections_, drawn), true);
 }
 
 outbox_action outbox_machine::back_off(const outbox_event& e, std::uint8_t drawn) {

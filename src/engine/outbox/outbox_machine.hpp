@@ -117,16 +117,16 @@ class outbox_machine {
         return {.step = step_, .pause = pause, .is_patient = is_patient};
     }
     outbox_action back_off(const outbox_event& e, std::uint8_t drawn);
-    outbox_action pause_after_refusal(std::uint8_t drawn);
+    outbox_action pause_after_rejection(std::uint8_t drawn);
 
     outbox_limits limits_;
     outbox_step step_ = outbox_step::rest;  // whose event comes next
     std::int64_t effects_max_;
-    std::int64_t failures_ = 0;   // since the remote's last valid response
-    std::int64_t conflicts_ = 0;  // since a version of ours was accepted
-    std::int64_t refusals_ = 0;   // since a version of ours was accepted
-    std::int64_t resends_ = 0;    // of the version whose fate is unknown
-    std::int64_t doubts_ = 0;     // reports of missing versions
+    std::int64_t failures_ = 0;    // since the remote's last valid response
+    std::int64_t conflicts_ = 0;   // since a version of ours was accepted
+    std::int64_t rejections_ = 0;  // since a version of ours was accepted
+    std::int64_t resends_ = 0;     // of the version whose fate is unknown
+    std::int64_t doubts_ = 0;      // reports of missing versions
     bool uncertain_ = false;
     bool is_single_ = false;
 };

@@ -42,7 +42,7 @@ awaitable<outbox_event> replica::take() {
     auto& taken = std::get<take_delivery::taken>(*done);
     if (taken.parent != remote_.cursor) co_return moved();
     has_effects_ = has_effects_ || taken.has_more;
-    for (auto& [i, refusal] : taken.answered) ready[i]->answer.set(std::move(refusal));
+    for (auto& [i, rejection] : taken.answered) ready[i]->answer.set(std::move(rejection));
     const bool is_fence = !fences_.empty();
     const bool is_nothing = taken.parts.empty() && !is_fence;
     if (!is_nothing) {
@@ -79,7 +79,7 @@ awaitable<outbox_event> replica::send(bool again) {
     }
     const auto& failure = std::get<sink_failure>(outcome);
     using failed_as = sink_failure::kind;
-    with_.probe.delivered(failure.why == failed_as::refused ? outbox_probe::delivery::refused
+    with_.probe.delivered(failure.why == failed_as::rejected ? outbox_probe::delivery::rejected
                           : failure.why == failed_as::unreachable
                               ? outbox_probe::delivery::unreachable
                               : outbox_probe::delivery::lost,

@@ -29,7 +29,7 @@ net::http_server server::listen() {
         return net::http_server(
             network_.get_executor(), setup::to_endpoint(where), std::move(options),
             [this](net::http_request request) { return service_.handle(std::move(request)); },
-            api::refusal, request_log_,
+            api::rejection, request_log_,
             {.admit = [this](net::http_request head) { return service_.admit(std::move(head)); },
              .body_limits_of =
                  [this](const net::http_header& header) {
@@ -56,7 +56,7 @@ std::optional<net::http_server> server::listen_for_metrics() {
         return std::optional<net::http_server>(
             std::in_place, network_.get_executor(), setup::to_endpoint(where), few,
             [this](net::http_request request) { return show_metrics(std::move(request)); },
-            api::refusal, unobserved_);
+            api::rejection, unobserved_);
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
     }
@@ -66,9 +66,9 @@ asio::awaitable<net::http_response> server::show_metrics(net::http_request reque
     using boost::beast::http::verb;
     const bool is_get = request.method() == verb::get || request.method() == verb::head;
     if (!is_get || request.path() != "/metrics") {
-        const net::refused_request elsewhere{404, "no-such-path",
-                                             "This listener serves /metrics only.", request.id};
-        co_return api::refusal(elsewhere);
+        const net::rejected_request elsewhere{404, "no-such-path",
+                                              "This listener serves /metrics only.", request.id};
+        co_return api::rejection(elsewhere);
     }
     net::http_response response;
     response.content_type = "text/plain; version=0.0.4";

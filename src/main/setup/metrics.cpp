@@ -75,7 +75,7 @@ class engine_metrics final : public engine_probe {
         queue_depth_.Set(static_cast<double>(depth));
     }
     void rejected(limit resource) override {
-        rejected_.at(static_cast<std::size_t>(resource))->Increment();
+        overloaded_.at(static_cast<std::size_t>(resource))->Increment();
     }
     void create_answered(create_outcome outcome) override {
         creates_.at(static_cast<std::size_t>(outcome))->Increment();
@@ -109,7 +109,7 @@ class engine_metrics final : public engine_probe {
         using kind = store_failure::kind;
         constexpr std::array reasons{kind::full, kind::io_error, kind::read_only, kind::corrupt};
         for (std::size_t i = 0; i < reasons.size(); ++i) {
-            refused_[i]->Set(now && now->reason() == reasons[i] ? 1 : 0);
+            writes_rejected_[i]->Set(now && now->reason() == reasons[i] ? 1 : 0);
         }
     }
     void read_failed(const store_failure& why) override {
@@ -123,7 +123,7 @@ class engine_metrics final : public engine_probe {
   private:
     Registry& r_;
     static constexpr std::size_t creates_size =
-        static_cast<std::size_t>(create_outcome::refused) + 1;
+        static_cast<std::size_t>(create_outcome::rejected) + 1;
     static constexpr std::size_t limits_size = static_cast<std::size_t>(limit::time) + 1;
     static constexpr std::size_t account_limits_size =
         static_cast<std::size_t>(account_limit::former_prefixes) + 1;
@@ -158,9 +158,9 @@ class engine_metrics final : public engine_probe {
     Gauge& held_series_ = gauge(r_, "callsign_series_held", "Series held since a restore.");
     std::array<Counter*, creates_size> creates_ = labelled<Counter, creates_size>(
         counters(r_, "callsign_creates_total", "Creations, by outcome."), "outcome",
-        {"created", "replayed", "existing", "failed", "conflict", "in_progress", "refused"});
-    std::array<Counter*, limits_size> rejected_ = labelled<Counter, limits_size>(
-        counters(r_, "callsign_rejected_total",
+        {"created", "replayed", "existing", "failed", "conflict", "in_progress", "rejected"});
+    std::array<Counter*, limits_size> overloaded_ = labelled<Counter, limits_size>(
+        counters(r_, "callsign_overloaded_total",
                  "Requests rejected with 503, by exhausted limit: depth or bytes of the queue or "
                  "of the account's share, or time to the deadline."),
         "limit", {"depth", "bytes", "account_depth", "account_bytes", "time"});
@@ -172,8 +172,8 @@ class engine_metrics final : public engine_probe {
     std::array<Gauge*, 4> slots_ =
         labelled<Gauge, 4>(gauges(r_, "callsign_slots", "Slots, by state."), "state",
                            {"pending", "in_flight", "committed", "failed"});
-    std::array<Gauge*, 4> refused_ = labelled<Gauge, 4>(
-        gauges(r_, "callsign_writes_refused", "1 if writes are rejected for this reason, else 0."),
+    std::array<Gauge*, 4> writes_rejected_ = labelled<Gauge, 4>(
+        gauges(r_, "callsign_writes_rejected", "1 if writes are rejected for this reason, else 0."),
         "reason", {"disk-full", "io-error", "read-only", "damaged"});
     std::array<Counter*, 3> unread_ = labelled<Counter, 3>(
         counters(r_, "callsign_read_failures_total",
@@ -367,10 +367,10 @@ class sync_metrics {
         }
     }
 
-    void answered(std::string_view route, unsigned status, std::string_view refused) {
+    void answered(std::string_view route, unsigned status, std::string_view rejected) {
         for (std::size_t call = 0; call < calls.size(); ++call) {
             if (calls[call].route != route) continue;
-            counters_[call][outcome_of(status, refused)]->Increment();
+            counters_[call][outcome_of(status, rejected)]->Increment();
             return;
         }
     }
@@ -386,12 +386,12 @@ class sync_metrics {
         call_name{"/v1/client/add-snapshot/{version}", "add-snapshot"},
         call_name{"/v1/client/snapshot", "get-snapshot"}};
     // none: no such version or snapshot, which is how a sync ends. gone: the version has expired,
-    // or never existed. refused: other 4xx. failed: 5xx, to be retried.
-    static constexpr std::array outcomes{"ok", "none", "conflict", "gone", "refused", "failed"};
+    // or never existed. rejected: other 4xx. failed: 5xx, to be retried.
+    static constexpr std::array outcomes{"ok", "none", "conflict", "gone", "rejected", "failed"};
 
-    static std::size_t outcome_of(unsigned status, std::string_view refused) {
+    static std::size_t outcome_of(unsigned status, std::string_view rejected) {
         if (status < 400) return 0;
-        if (status == 404 && refused.empty()) return 1;
+        if (status == 404 && rejected.empty()) return 1;
         if (status == 409) return 2;
         if (status == 410) return 3;
         return status < 500 ? 4 : 5;
@@ -402,24 +402,24 @@ class sync_metrics {
 };
 
 // Rejections that are logged. Their events and reasons are static texts, and few.
-class refusal_metrics {
+class rejection_metrics {
   public:
-    explicit refusal_metrics(Registry& r)
-        : refusals_(counters(r, "callsign_refusals_total",
-                             "Requests rejected, by event and reason of the log.")) {}
+    explicit rejection_metrics(Registry& r)
+        : rejections_(counters(r, "callsign_rejections_total",
+                               "Requests rejected, by event and reason of the log.")) {}
 
     void answered(std::string_view event, std::string_view reason) {
         if (event.empty()) return;
         Counter*& counter = counters_[{event, reason}];
         if (!counter) {
             counter =
-                &refusals_.Add({{"event", std::string(event)}, {"reason", std::string(reason)}});
+                &rejections_.Add({{"event", std::string(event)}, {"reason", std::string(reason)}});
         }
         counter->Increment();
     }
 
   private:
-    Family<Counter>& refusals_;
+    Family<Counter>& rejections_;
     std::map<std::pair<std::string_view, std::string_view>, Counter*> counters_;
 };
 
@@ -482,11 +482,11 @@ class machine_metrics {
 
 class http_metrics final : public net::http_probe {
   public:
-    explicit http_metrics(Registry& r) : r_(r), requests_(r), sync_(r), refusals_(r) {}
+    explicit http_metrics(Registry& r) : r_(r), requests_(r), sync_(r), rejections_(r) {}
 
     void connection_opened() override { connections_.Increment(); }
     void connection_closed() override { connections_.Decrement(); }
-    void connection_refused() override { refused_.Increment(); }
+    void connection_rejected() override { rejected_.Increment(); }
     void connection_evicted() override { evicted_.Increment(); }
     void connection_timed_out() override { timeouts_.Increment(); }
     void session_failed(std::string_view) override { failed_.Increment(); }
@@ -494,8 +494,8 @@ class http_metrics final : public net::http_probe {
                           std::chrono::nanoseconds took) override {
         const net::request_facts& facts = response.facts;
         requests_.answered(facts.route, response.status, took);
-        sync_.answered(facts.route, response.status, facts.refused);
-        refusals_.answered(facts.refused, facts.reason);
+        sync_.answered(facts.route, response.status, facts.rejected);
+        rejections_.answered(facts.rejected, facts.reason);
     }
     void bodies_held(std::size_t bytes) { bodies_.Set(static_cast<double>(bytes)); }
     void followers(std::size_t count) { followers_.Set(static_cast<double>(count)); }
@@ -514,8 +514,8 @@ class http_metrics final : public net::http_probe {
                                   "Webhook deliveries accepted by their server.");
     Counter& not_delivered_ =
         counter(r_, "callsign_webhook_failures_total", "Failed webhook delivery attempts.");
-    Counter& refused_ =
-        counter(r_, "callsign_http_connections_refused_total",
+    Counter& rejected_ =
+        counter(r_, "callsign_http_connections_rejected_total",
                 "Connections rejected by http.connections_max or an address's share.");
     Counter& evicted_ = counter(r_, "callsign_http_connections_evicted_total",
                                 "Idle connections closed to make room for new ones.");
@@ -525,7 +525,7 @@ class http_metrics final : public net::http_probe {
                                "Connections closed by an internal error.");
     request_metrics requests_;
     sync_metrics sync_;
-    refusal_metrics refusals_;
+    rejection_metrics rejections_;
 };
 
 // Remote accounts.
@@ -574,7 +574,7 @@ class outbox_metrics final : public outbox_probe {
     std::array<Counter*, outcomes_size> delivered_ = labelled<Counter, outcomes_size>(
         counters(r_, "callsign_remote_deliveries_total",
                  "Versions sent to remote servers, by outcome."),
-        "outcome", {"accepted", "conflict", "lost", "refused", "unreachable", "found"});
+        "outcome", {"accepted", "conflict", "lost", "rejected", "unreachable", "found"});
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "device_refusal.hpp"
+#include "device_rejection.hpp"
 #include "resolve.hpp"
 
 #include <callsign/rules/read.hpp>
@@ -34,7 +34,7 @@ foresee_create_device::answer read(read_tx& tx, const foresee_create_device& q) 
     if (!owner) return {{}, no_such_account{}};
     const create_device wanted{
         .account = owner->id, .name = q.name, .client_id = q.client_id, .sealed_key = {}};
-    return {owner->id, refusal_of(tx, wanted)};
+    return {owner->id, rejection_of(tx, wanted)};
 }
 
 list_sealed::answer read(read_tx& tx, const list_sealed& q) {

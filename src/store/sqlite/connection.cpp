@@ -19,7 +19,7 @@ store_failure::kind meaning_of(int code, bool at_commit) {
     // the file, durable or not: SQLite can run out of memory, or fail to grow shared memory, after
     // it synced the frame.
     if ((code & 0xFF) == SQLITE_FULL) return kind::full;
-    if (at_commit) return (code & 0xFF) == SQLITE_BUSY ? kind::refused : kind::unknown;
+    if (at_commit) return (code & 0xFF) == SQLITE_BUSY ? kind::rejected : kind::unknown;
     if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC) return kind::unknown;
     if (code == SQLITE_IOERR_SHMSIZE) return kind::full;
     if (code == SQLITE_IOERR_DATA) return kind::corrupt;
@@ -28,9 +28,9 @@ store_failure::kind meaning_of(int code, bool at_commit) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return kind::corrupt;
     case SQLITE_CANTOPEN:
-    case SQLITE_IOERR: return code == SQLITE_IOERR_NOMEM ? kind::refused : kind::io_error;
+    case SQLITE_IOERR: return code == SQLITE_IOERR_NOMEM ? kind::rejected : kind::io_error;
     case SQLITE_READONLY: return kind::read_only;
-    default: return kind::refused;
+    default: return kind::rejected;
     }
 }
 
@@ -137,7 +137,7 @@ std::string_view query::blob(int column) const {
     const auto* bytes = static_cast<const char*>(sqlite3_column_blob(columns_, column));
     // Also the value of an empty blob.
     if (!bytes && prepared_.getErrorCode() == SQLITE_NOMEM) {
-        throw store_failure(store_failure::kind::refused, "SQLite: out of memory");
+        throw store_failure(store_failure::kind::rejected, "SQLite: out of memory");
     }
     const std::string_view all(bytes,
                                static_cast<std::size_t>(sqlite3_column_bytes(columns_, column)));

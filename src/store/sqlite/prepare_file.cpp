@@ -18,7 +18,7 @@
 namespace callsign::sqlite {
 namespace {
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const char* why) {
+[[noreturn]] void reject(const std::filesystem::path& file, const char* why) {
     throw std::runtime_error(file.string() + " is not Callsign's: " + why +
                              ". It was left as it is");
 }
@@ -29,10 +29,10 @@ void expect_own(connection& db, const std::filesystem::path& file) {
     const auto tables = db.integer_of("SELECT count(*) FROM sqlite_master");
     const bool is_begun = version != 0 || tables != 0;
     if (is_begun && (version == 0 || db.integer_of(sql::look_own_tables) != 5)) {
-        refuse(file, "it has other tables");
+        reject(file, "it has other tables");
     }
     if (std::filesystem::file_size(file) != 0 && !has_sums(file)) {
-        refuse(file, "its pages have no sums");
+        reject(file, "its pages have no sums");
     }
 }
 
@@ -54,7 +54,7 @@ void expect_database(const std::filesystem::path& file) {
     std::string begin(magic.size(), '\0');
     in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
     const bool is_empty = in.gcount() == 0;
-    if (!is_empty && begin != magic) refuse(file, no_database);
+    if (!is_empty && begin != magic) reject(file, no_database);
 }
 
 }  // namespace

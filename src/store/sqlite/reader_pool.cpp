@@ -59,7 +59,7 @@ void reader_pool::await_release(std::unique_lock<std::mutex>& lock) {
             available_.notify_all();
             return;
         }
-        throw store_failure(store_failure::kind::refused, "the log is at its bound");
+        throw store_failure(store_failure::kind::rejected, "the log is at its bound");
     }
 }
 

@@ -20,7 +20,8 @@ class reader_pool {
   public:
     reader_pool(const std::filesystem::path& file, const sqlite_options& options);
 
-    // Waits for a connection. Throws store_failure (refused) if readers are held back for too long.
+    // Waits for a connection. Throws store_failure (rejected) if readers are held back for too
+    // long.
     std::unique_ptr<connection> take();
     void give_back(std::unique_ptr<connection> reader);
 

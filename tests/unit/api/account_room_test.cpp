@@ -100,10 +100,10 @@ TEST(account_limits, of_tokens_is_the_same_for_operators_and_accounts) {
     ASSERT_EQ(made.status, 201u);
     const std::string own(body_of(made).at("token").as_string());
     EXPECT_EQ(add("/v1/tokens", own).status, 201u);
-    for (const auto& refused : {add("/v1/tokens", own), add(of_board, h.operator_token())}) {
-        EXPECT_EQ(refused.status, 409u) << refused.body;
-        EXPECT_EQ(code_of(refused), "too-many-tokens");
-        EXPECT_EQ(header(refused, "Retry-After"), "");
+    for (const auto& rejected : {add("/v1/tokens", own), add(of_board, h.operator_token())}) {
+        EXPECT_EQ(rejected.status, 409u) << rejected.body;
+        EXPECT_EQ(code_of(rejected), "too-many-tokens");
+        EXPECT_EQ(header(rejected, "Retry-After"), "");
     }
     EXPECT_EQ(add("/v1/admin/tokens", h.operator_token()).status, 201u);
 }

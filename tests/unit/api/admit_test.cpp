@@ -62,7 +62,7 @@ struct admitting : ::testing::Test {
 };
 
 TEST_F(admitting, rejects_exactly_the_requests_with_an_invalid_header) {
-    int refused = 0, admitted = 0;
+    int rejected = 0, admitted = 0;
     for (const path& p : paths) {
         for (const std::string& token :
              {std::string(), std::string("cs_x"), read, write, admin, root}) {
@@ -74,11 +74,11 @@ TEST_F(admitting, rejects_exactly_the_requests_with_an_invalid_header) {
                 SCOPED_TRACE(p.target + " " + p.type + " " + token + " " + id);
                 const auto given = h.admit(request);
                 const auto answer = h.call(request);
-                if (given.refused) {
-                    ++refused;
-                    EXPECT_EQ(given.refused->status, answer.status);
-                    EXPECT_EQ(given.refused->body, answer.body);
-                    EXPECT_EQ(given.refused->headers, answer.headers);
+                if (given.rejected) {
+                    ++rejected;
+                    EXPECT_EQ(given.rejected->status, answer.status);
+                    EXPECT_EQ(given.rejected->body, answer.body);
+                    EXPECT_EQ(given.rejected->headers, answer.headers);
                 } else {
                     ++admitted;
                     EXPECT_FALSE(is_of_the_header(answer.status)) << answer.status;
@@ -87,7 +87,7 @@ TEST_F(admitting, rejects_exactly_the_requests_with_an_invalid_header) {
             }
         }
     }
-    EXPECT_GT(refused, 200);
+    EXPECT_GT(rejected, 200);
     EXPECT_GT(admitted, 80);
 }
 
@@ -116,7 +116,7 @@ TEST(admitting_large_bodies, a_large_body_without_a_free_share_is_rejected_at_it
         return request;
     };
     // Submitted during the requests in progress; the response comes before they end.
-    const auto is_refused = [&](std::string_view token, std::size_t bytes) {
+    const auto is_rejected = [&](std::string_view token, std::size_t bytes) {
         std::optional<net::admission> given;
         boost::asio::co_spawn(
             h.io(), h.service().admit(head(token, bytes)),
@@ -124,13 +124,13 @@ TEST(admitting_large_bodies, a_large_body_without_a_free_share_is_rejected_at_it
         while (!given && h.step()) {
         }
         EXPECT_TRUE(given);
-        if (given->refused) {
-            EXPECT_EQ(given->refused->status, 503u);
-            EXPECT_EQ(header(*given->refused, "Retry-After"), "1");
+        if (given->rejected) {
+            EXPECT_EQ(given->rejected->status, 503u);
+            EXPECT_EQ(header(*given->rejected, "Retry-After"), "1");
         }
-        return given->refused.has_value();
+        return given->rejected.has_value();
     };
-    for (const auto& token : {loud, quiet}) EXPECT_FALSE(is_refused(token, 150'000));
+    for (const auto& token : {loud, quiet}) EXPECT_FALSE(is_rejected(token, 150'000));
 
     const std::string note = "\"" + std::string(50'000, 'x') + "\"";
     const auto answer = h.start(post("/v1/tasks",
@@ -140,13 +140,13 @@ TEST(admitting_large_bodies, a_large_body_without_a_free_share_is_rejected_at_it
     while (h.engine().queue_depth() == 0 && h.step()) {
     }
     ASSERT_EQ(h.engine().queue_depth(), 1u);
-    EXPECT_TRUE(is_refused(loud, 150'000));
-    EXPECT_FALSE(is_refused(loud, 10'000));
-    EXPECT_FALSE(is_refused(quiet, 150'000));
+    EXPECT_TRUE(is_rejected(loud, 150'000));
+    EXPECT_FALSE(is_rejected(loud, 10'000));
+    EXPECT_FALSE(is_rejected(quiet, 150'000));
     h.settle();
     ASSERT_TRUE(*answer);
     EXPECT_EQ((*answer)->status, 201u);
-    EXPECT_FALSE(is_refused(loud, 150'000));
+    EXPECT_FALSE(is_rejected(loud, 150'000));
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST_F(batch, creations_take_few_commits) {
 }
 
 TEST_F(batch, is_limited_and_read_as_a_whole_or_not_at_all) {
-    const auto refused = [&](const std::string& body) {
+    const auto rejected = [&](const std::string& body) {
         const auto response = send("Create", body);
         EXPECT_EQ(response.status, 400u) << body.substr(0, 80);
         v1::Problem problem;
@@ -115,12 +115,12 @@ TEST_F(batch, is_limited_and_read_as_a_whole_or_not_at_all) {
         wire::decode(wire::format::json, response.body, problem, found);
         return faults_of(problem);
     };
-    EXPECT_EQ(refused(items(501)), "validation-failed items:too-long");
-    EXPECT_EQ(refused(R"({"items":[]})"), "validation-failed items:required");
-    EXPECT_EQ(refused("{}"), "validation-failed items:required");
-    EXPECT_EQ(refused(R"({"items":[{"idempotencyKey":"k"}],"more":1})"),
+    EXPECT_EQ(rejected(items(501)), "validation-failed items:too-long");
+    EXPECT_EQ(rejected(R"({"items":[]})"), "validation-failed items:required");
+    EXPECT_EQ(rejected("{}"), "validation-failed items:required");
+    EXPECT_EQ(rejected(R"({"items":[{"idempotencyKey":"k"}],"more":1})"),
               "validation-failed more:unknown-field");
-    EXPECT_EQ(refused(R"({"items":[{"idempotencyKey":"k","task":{"description":"t"}])"),
+    EXPECT_EQ(rejected(R"({"items":[{"idempotencyKey":"k","task":{"description":"t"}])"),
               "validation-failed :malformed");
 }
 

@@ -67,8 +67,8 @@ TEST(cors, pages_can_read_responses_of_any_kind) {
     // Rejected before its body is sent.
     auto head = from(post("/v1/tasks", "", "nobodys"), board);
     const auto given = h.admit(std::move(head));
-    ASSERT_TRUE(given.refused);
-    EXPECT_EQ(header(*given.refused, "Access-Control-Allow-Origin"), board);
+    ASSERT_TRUE(given.rejected);
+    EXPECT_EQ(header(*given.rejected, "Access-Control-Allow-Origin"), board);
 }
 
 TEST(cors, may_be_for_all) {

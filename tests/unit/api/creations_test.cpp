@@ -85,10 +85,10 @@ TEST_F(service_test, a_key_is_not_reused_for_another_payload) {
 }
 
 TEST_F(service_test, every_error_is_listed_and_no_slot_is_created) {
-    const auto refused = create(R"({"descripton":"x","status":"done","tags":"a"})", "k1");
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(code_of(refused), "validation-failed");
-    const auto faults = listed_faults(refused);
+    const auto rejected = create(R"({"descripton":"x","status":"done","tags":"a"})", "k1");
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_EQ(code_of(rejected), "validation-failed");
+    const auto faults = listed_faults(rejected);
     const auto has = [&](const std::string& f) {
         return std::find(faults.begin(), faults.end(), f) != faults.end();
     };
@@ -107,9 +107,9 @@ TEST_F(service_test, a_task_cannot_exceed_its_size_limit) {
     }
     const std::string large = R"({"description":"x","attributes":{)" + attributes + "}}";
     for (const char* round : {"the first time", "again"}) {
-        const auto refused = create(large, "k1");
-        EXPECT_EQ(refused.status, 413u) << round;
-        EXPECT_EQ(code_of(refused), "task-too-large") << round;
+        const auto rejected = create(large, "k1");
+        EXPECT_EQ(rejected.status, 413u) << round;
+        EXPECT_EQ(code_of(rejected), "task-too-large") << round;
         EXPECT_EQ(read("/v1/slots/k1").status, 404u) << round;
     }
     const auto batch =
@@ -122,15 +122,15 @@ TEST_F(service_test, a_task_cannot_exceed_its_size_limit) {
 }
 
 TEST_F(service_test, a_body_that_is_not_json_is_one_error) {
-    const auto refused = create("{", "k1");
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(listed_faults(refused).size(), 1u);
+    const auto rejected = create("{", "k1");
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_EQ(listed_faults(rejected).size(), 1u);
 }
 
 TEST_F(service_test, an_unknown_prefix_is_an_error_of_the_body) {
-    const auto refused = create(R"({"description":"x","prefix":"NOPE"})", "k1");
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"prefix unknown-prefix"});
+    const auto rejected = create(R"({"description":"x","prefix":"NOPE"})", "k1");
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_EQ(listed_faults(rejected), std::vector<std::string>{"prefix unknown-prefix"});
 }
 
 TEST_F(service_test, dependencies_are_resolved_by_key_and_uuid) {
@@ -156,9 +156,9 @@ TEST_F(service_test, a_task_whose_until_has_passed_is_rejected) {
     EXPECT_EQ(create(body, "k1").status, 201u);
     h.advance(std::chrono::minutes{30});
     EXPECT_EQ(create(body, "k1").status, 201u);
-    const auto refused = create(body, "k2");
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"until invalid"});
+    const auto rejected = create(body, "k2");
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_EQ(listed_faults(rejected), std::vector<std::string>{"until invalid"});
     EXPECT_EQ(read("/v1/slots/k2").status, 404u);
     EXPECT_EQ(create(R"({"description":"x","status":"completed",
                          "attributes":{"until":"2026-11-20T12:30:00Z"}})",
@@ -175,9 +175,9 @@ TEST_F(service_test, a_task_does_not_recur_since_long_ago) {
                       key);
     };
     EXPECT_EQ(made("2025-11-21T00:00:00Z", "k1").status, 201u);
-    const auto refused = made("2025-11-18T00:00:00Z", "k2");
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"due invalid"});
+    const auto rejected = made("2025-11-18T00:00:00Z", "k2");
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_EQ(listed_faults(rejected), std::vector<std::string>{"due invalid"});
 }
 
 TEST_F(service_test, a_closed_task_has_an_end) {
@@ -251,9 +251,9 @@ TEST_F(service_test, a_pending_creation_waits_for_its_dependencies) {
     create(R"({"description":"first"})", "k1");
     leave_pending_slot(h, syn.id, "k2", fingerprint_of(body));
     h.call(make_request(verb::delete_, "/v1/tasks/SYN-1?purge=true", "", bearer(syn.token)));
-    const auto refused = create(body, "k2");
-    EXPECT_EQ(refused.status, 400u) << refused.body;
-    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"depends[0] task-deleted"});
+    const auto rejected = create(body, "k2");
+    EXPECT_EQ(rejected.status, 400u) << rejected.body;
+    EXPECT_EQ(listed_faults(rejected), std::vector<std::string>{"depends[0] task-deleted"});
     EXPECT_EQ(text_of(body_of(read("/v1/slots/k2")).at("state")), "pending");
     EXPECT_EQ(read("/v1/tasks/SYN-2").status, 404u);
 }

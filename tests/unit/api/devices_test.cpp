@@ -169,9 +169,9 @@ TEST_F(devices, an_account_has_a_maximum) {
                                               .client_id = make_uuid_v7({}, 0, n + 1),
                                               .sealed_key = "k"}));
     }
-    const auto refused = add("one-more");
-    EXPECT_EQ(refused.status, 409u);
-    EXPECT_EQ(code_of(refused), "too-many-devices");
+    const auto rejected = add("one-more");
+    EXPECT_EQ(rejected.status, 409u);
+    EXPECT_EQ(code_of(rejected), "too-many-devices");
     EXPECT_EQ(derived(), 0);
 }
 
@@ -231,23 +231,23 @@ TEST_F(devices, an_opaque_account_has_none_to_manage) {
     const auto head = h.make_token("desk", token_scope::admin);
     const std::string path = "/v1/admin/accounts/desk/devices";
     const object row{{"deviceId", std::to_string(way_in.id.value)}};
-    for (const auto& refused : {h.call(get(path, root)), h.call(get("/v1/devices", head)),
-                                h.call(post(path, R"({"name":"a"})", root)),
-                                h.call(post("/v1/devices", R"({"name":"a"})", head)),
-                                revoke(path, row, root), revoke("/v1/devices", row, head)}) {
-        EXPECT_EQ(refused.status, 409u);
-        EXPECT_EQ(code_of(refused), "account-opaque");
-        EXPECT_EQ(refused.body.find(to_string(id)), refused.body.npos);
+    for (const auto& rejected : {h.call(get(path, root)), h.call(get("/v1/devices", head)),
+                                 h.call(post(path, R"({"name":"a"})", root)),
+                                 h.call(post("/v1/devices", R"({"name":"a"})", head)),
+                                 revoke(path, row, root), revoke("/v1/devices", row, head)}) {
+        EXPECT_EQ(rejected.status, 409u);
+        EXPECT_EQ(code_of(rejected), "account-opaque");
+        EXPECT_EQ(rejected.body.find(to_string(id)), rejected.body.npos);
     }
     EXPECT_EQ(derived(), 0);
 }
 
 TEST_F(devices_without_master_key,
        nothing_is_added_and_the_error_explains_how_to_create_a_master_key) {
-    const auto refused = add("laptop");
-    EXPECT_EQ(refused.status, 409u);
-    EXPECT_EQ(code_of(refused), "no-master-key");
-    EXPECT_NE(refused.body.find("master-key new"), refused.body.npos);
+    const auto rejected = add("laptop");
+    EXPECT_EQ(rejected.status, 409u);
+    EXPECT_EQ(code_of(rejected), "no-master-key");
+    EXPECT_NE(rejected.body.find("master-key new"), rejected.body.npos);
     EXPECT_TRUE(list(operators_path, root).empty());
     EXPECT_EQ(derived(), 0);
     // Other requests need no master key.

@@ -139,10 +139,10 @@ TEST_F(edits, dependencies_are_keys_or_uuids_of_existing_tasks) {
     EXPECT_EQ(
         json_of(body_of(patch("SYN-1", R"({"depends":["SYN-2",")" + second + "\"]}")), "depends"),
         "[\"" + second + "\"]");
-    const auto refused =
+    const auto rejected =
         patch("SYN-1", R"({"depends":["SYN-2","SYN-9","NO-1","SYN-1"],"priority":"L"})");
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(faults_of(refused),
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_EQ(faults_of(rejected),
               (std::vector<std::string>{"depends[1] task-not-found", "depends[2] unknown-prefix",
                                         "depends[3] invalid"}));
     EXPECT_EQ(json_of(body_of(show("SYN-1")), "priority"), "\"H\"");
@@ -175,11 +175,11 @@ TEST_F(edits, the_protobuf_form_means_the_same) {
 }
 
 TEST_F(edits, every_error_is_listed_and_nothing_changes) {
-    const auto refused = patch("SYN-1", R"({"description":null,"prioritty":"L","uuid":"x",
+    const auto rejected = patch("SYN-1", R"({"description":null,"prioritty":"L","uuid":"x",
         "status":"done","tags":"a","attributes":{"key":"SYN-7"},"project":"new"})");
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(code_of(refused), "validation-failed");
-    EXPECT_EQ(faults_of(refused),
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_EQ(code_of(rejected), "validation-failed");
+    EXPECT_EQ(faults_of(rejected),
               (std::vector<std::string>{"attributes.key invalid", "description required",
                                         "prioritty unknown-field", "status invalid",
                                         "tags wrong-type", "uuid unknown-field"}));
@@ -332,18 +332,18 @@ TEST_F(edits, an_opaque_account_has_no_tasks_to_edit) {
     create_account command{"desk", "DESK", "default", sha256(token), make_uuid_v7({}, 1, 1)};
     h.run(h.engine().submit(std::move(command)));
     for (const verb method : {verb::patch, verb::delete_}) {
-        const auto refused = h.call(make_request(method, "/v1/tasks/DESK-1", "{}", bearer(token)));
-        EXPECT_EQ(refused.status, 409u);
-        EXPECT_EQ(code_of(refused), "account-opaque");
+        const auto rejected = h.call(make_request(method, "/v1/tasks/DESK-1", "{}", bearer(token)));
+        EXPECT_EQ(rejected.status, 409u);
+        EXPECT_EQ(code_of(rejected), "account-opaque");
     }
 }
 
 TEST_F(edits, other_content_types_are_rejected_with_the_known_ones) {
     header_list headers = bearer(syn.token);
     headers.emplace_back("Content-Type", "application/json-patch+json");
-    const auto refused = h.call(make_request(verb::patch, "/v1/tasks/SYN-1", "[]", headers));
-    EXPECT_EQ(refused.status, 415u);
-    EXPECT_NE(header(refused, "Accept-Patch").find("application/merge-patch+json"),
+    const auto rejected = h.call(make_request(verb::patch, "/v1/tasks/SYN-1", "[]", headers));
+    EXPECT_EQ(rejected.status, 415u);
+    EXPECT_NE(header(rejected, "Accept-Patch").find("application/merge-patch+json"),
               std::string_view::npos);
     headers.back().second = "application/merge-patch+json; charset=utf-8";
     EXPECT_EQ(h.call(make_request(verb::patch, "/v1/tasks/SYN-1", "{}", headers)).status, 200u);

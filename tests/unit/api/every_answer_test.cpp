@@ -37,7 +37,7 @@ class listening_server {
     explicit listening_server(net::http_options o = {})
         : server_(
               h.io().get_executor(), {asio::ip::address_v4::loopback(), 0}, std::move(o),
-              [this](net::http_request r) { return answer(this, std::move(r)); }, api::refusal,
+              [this](net::http_request r) { return answer(this, std::move(r)); }, api::rejection,
               probe_,
               {.admit = [this](net::http_request r) { return h.service().admit(std::move(r)); },
                .body_limits_of =
@@ -116,8 +116,8 @@ void expect_what_all_have(const std::string& what, const net::http_answer& answe
     EXPECT_NE(problem.at("title").as_string(), std::string_view(reason.data(), reason.size()));
 }
 
-void expect_refusal(const std::string& what, const net::http_answer& answer, unsigned status,
-                    std::string_view code) {
+void expect_rejection(const std::string& what, const net::http_answer& answer, unsigned status,
+                      std::string_view code) {
     EXPECT_EQ(answer.status, status) << what;
     EXPECT_NE(answer.body.find(code), std::string::npos) << what << ": " << answer.body;
     EXPECT_EQ(answer.header("Cache-Control").substr(0, 8), "no-store") << what;
@@ -173,7 +173,7 @@ TEST(every_response, of_rejections_by_net) {
          "overloaded"},
     };
     for (const auto& each : all) {
-        expect_refusal(each.what, server.ask(each.bytes), each.status, each.code);
+        expect_rejection(each.what, server.ask(each.bytes), each.status, each.code);
     }
 }
 
@@ -184,7 +184,7 @@ TEST(every_response, of_a_body_without_memory) {
     const auto account = server.h.make_account("syn", "SYN");
     const std::string asks = put("/v1/tasks", "Authorization: Bearer " + account.token +
                                                   "\r\nContent-Length: 500000\r\n\r\n");
-    expect_refusal("no memory", server.ask(asks + std::string(500'000, 'b')), 503, "overloaded");
+    expect_rejection("no memory", server.ask(asks + std::string(500'000, 'b')), 503, "overloaded");
 }
 
 TEST(every_response, of_a_client_that_is_too_slow) {
@@ -192,12 +192,12 @@ TEST(every_response, of_a_client_that_is_too_slow) {
     o.header_timeout = o.body_timeout = 20ms;
     listening_server server(o);
     const auto account = server.h.make_account("syn", "SYN");
-    expect_refusal("half a header", server.ask("GET / HTTP/1.1\r\n" + fields), 408,
-                   "request-timeout");
-    expect_refusal("half a body",
-                   server.ask(put("/v1/tasks", "Authorization: Bearer " + account.token +
-                                                   "\r\nContent-Length: 9\r\n\r\nx")),
-                   408, "request-timeout");
+    expect_rejection("half a header", server.ask("GET / HTTP/1.1\r\n" + fields), 408,
+                     "request-timeout");
+    expect_rejection("half a body",
+                     server.ask(put("/v1/tasks", "Authorization: Bearer " + account.token +
+                                                     "\r\nContent-Length: 9\r\n\r\nx")),
+                     408, "request-timeout");
 }
 
 TEST(every_response, of_a_connection_too_many) {
@@ -212,11 +212,11 @@ TEST(every_response, of_a_connection_too_many) {
     ASSERT_FALSE(half);
     while (server.h.io().poll() > 0) {
     }
-    expect_refusal("one too many", server.ask("GET /livez HTTP/1.1\r\n" + fields + "\r\n"), 503,
-                   "too-many-connections");
+    expect_rejection("one too many", server.ask("GET /livez HTTP/1.1\r\n" + fields + "\r\n"), 503,
+                     "too-many-connections");
     // Also without the end of its header.
-    expect_refusal("malformed", server.ask("GET /livez HTTP/1.1\r\n" + fields + "A: b\n"), 503,
-                   "too-many-connections");
+    expect_rejection("malformed", server.ask("GET /livez HTTP/1.1\r\n" + fields + "A: b\n"), 503,
+                     "too-many-connections");
 }
 
 TEST(every_response, of_a_proxys_client_with_too_many_requests) {
@@ -232,8 +232,8 @@ TEST(every_response, of_a_proxys_client_with_too_many_requests) {
     ASSERT_FALSE(half);
     while (server.h.io().poll() > 0) {
     }
-    expect_refusal("one too many", server.ask("GET /livez HTTP/1.1\r\n" + fields + from + "\r\n"),
-                   503, "too-many-connections");
+    expect_rejection("one too many", server.ask("GET /livez HTTP/1.1\r\n" + fields + from + "\r\n"),
+                     503, "too-many-connections");
 }
 
 TEST(every_response, to_an_unencrypted_request) {
@@ -244,7 +244,7 @@ TEST(every_response, to_an_unencrypted_request) {
     o.tls = std::get<net::server_certificate>(std::move(loaded)).context;
     listening_server server(o);
     const auto answer = server.ask("GET / HTTP/1.1\r\n" + fields + "\r\n");
-    expect_refusal("unencrypted", answer, 400, "https-required");
+    expect_rejection("unencrypted", answer, 400, "https-required");
     EXPECT_EQ(answer.header("Strict-Transport-Security"), "") << "RFC 6797, section 7.2";
 }
 

@@ -259,7 +259,7 @@ TEST_F(feed_stream, a_server_that_stops_sends_the_reason) {
 }
 
 TEST_F(feed_stream, errors_are_reported_before_it_begins) {
-    const auto refused = [&](std::string_view query) {
+    const auto rejected = [&](std::string_view query) {
         header_list headers = bearer(token);
         headers.emplace_back("Accept", "text/event-stream");
         const auto response = home.call(make_request(
@@ -267,9 +267,9 @@ TEST_F(feed_stream, errors_are_reported_before_it_begins) {
         return std::to_string(response.status) + " " +
                std::string(json::parse(response.body).at("code").as_string());
     };
-    EXPECT_EQ(refused("?after=x"), "400 validation-failed");
-    EXPECT_EQ(refused("?limit=3"), "400 validation-failed");
-    EXPECT_EQ(refused("?after=0123456789ab.7"), "410 cursor-unknown");
+    EXPECT_EQ(rejected("?after=x"), "400 validation-failed");
+    EXPECT_EQ(rejected("?limit=3"), "400 validation-failed");
+    EXPECT_EQ(rejected("?after=0123456789ab.7"), "410 cursor-unknown");
 }
 
 // ---- limits ----

@@ -49,11 +49,11 @@ TEST_F(task_imports, tasks_are_imported_once) {
 }
 
 TEST_F(task_imports, every_error_is_listed_and_nothing_is_imported) {
-    const auto refused = import(R"({"tasks":[{"uuid":"x"},{"attributes":{"":"v"},"name":"n",
+    const auto rejected = import(R"({"tasks":[{"uuid":"x"},{"attributes":{"":"v"},"name":"n",
         "uuid":"11111111-2222-4333-8444-555555555555"}]})");
-    EXPECT_EQ(refused.status, 400u);
+    EXPECT_EQ(rejected.status, 400u);
     std::vector<std::string> fields;
-    const object body = body_of(refused);
+    const object body = body_of(rejected);
     for (const auto& e : body.at("errors").as_array()) {
         fields.emplace_back(e.as_object().at("field").as_string());
     }
@@ -64,9 +64,9 @@ TEST_F(task_imports, every_error_is_listed_and_nothing_is_imported) {
 
 // With one such task, no device of the account can export any task.
 TEST_F(task_imports, attributes_that_taskwarrior_rejects_are_rejected_by_name) {
-    const auto fields_of = [](const net::http_response& refused) {
+    const auto fields_of = [](const net::http_response& rejected) {
         std::string fields;
-        const object body = body_of(refused);
+        const object body = body_of(rejected);
         for (const auto& e : body.at("errors").as_array()) {
             fields += std::string(e.as_object().at("field").as_string()) + " ";
         }
@@ -74,13 +74,13 @@ TEST_F(task_imports, attributes_that_taskwarrior_rejects_are_rejected_by_name) {
     };
     const std::string good = R"({"uuid":"11111111-2222-4333-8444-666666666666",
                                  "attributes":{"description":"Two"}})";
-    const auto refused = import(R"({"tasks":[)" + good + R"(,
+    const auto rejected = import(R"({"tasks":[)" + good + R"(,
         {"uuid":"11111111-2222-4333-8444-555555555555","attributes":{"due":"1","status":"foo",
          "a\"b":"x","note":"\u0000","imask":"x","annotation_1":"x"}},
         {"uuid":"11111111-2222-4333-8444-777777777777",
          "attributes":{"status":"recurring","due":"1795178880"}}]})");
-    EXPECT_EQ(refused.status, 400u);
-    const std::string fields = fields_of(refused);
+    EXPECT_EQ(rejected.status, 400u);
+    const std::string fields = fields_of(rejected);
     EXPECT_EQ(fields,
               "tasks[1].attributes.a\"b tasks[1].attributes.annotation_1 tasks[1].attributes.due "
               "tasks[1].attributes.imask tasks[1].attributes.note tasks[1].attributes.status "
@@ -192,9 +192,9 @@ TEST_F(task_imports, with_a_conflicting_key_no_task_of_a_large_request_is_import
                                    message.SerializeAsString(), headers));
     };
     v1::Problem problem;
-    const auto refused = send();
-    ASSERT_EQ(refused.status, 422u);
-    ASSERT_TRUE(problem.ParseFromString(refused.body));
+    const auto rejected = send();
+    ASSERT_EQ(rejected.status, 422u);
+    ASSERT_TRUE(problem.ParseFromString(rejected.body));
     ASSERT_EQ(problem.errors_size(), 1);
     EXPECT_EQ(problem.errors(0).field(), "tasks[499].attributes");
     EXPECT_EQ(problem.errors(0).detail(),
@@ -224,9 +224,9 @@ TEST_F(task_imports, the_number_before_is_a_number) {
     };
     for (const bool is_table : {false, true}) {
         for (const std::int64_t none : {INT64_MIN, std::int64_t{-1}, number_max + 1, INT64_MAX}) {
-            const auto refused = ask(none, is_table);
-            EXPECT_EQ(refused.status, 400u) << none << refused.body;
-            const object body = body_of(refused);
+            const auto rejected = ask(none, is_table);
+            EXPECT_EQ(rejected.status, 400u) << none << rejected.body;
+            const object body = body_of(rejected);
             ASSERT_EQ(body.at("errors").as_array().size(), 1u);
             EXPECT_EQ(body.at("errors").at(0).at("field").as_string(),
                       is_table ? "rows[0].after" : "tasks[0].after");
@@ -243,9 +243,9 @@ TEST_F(task_imports, the_token_and_the_account_are_validated) {
     EXPECT_EQ(import(two, "nobody").status, 404u);
     create_account command{"desk", "DESK", "default", sha256("t"), make_uuid_v7({}, 1, 1)};
     h.run(h.engine().submit(std::move(command)));
-    const auto refused = import(two, "desk");
-    EXPECT_EQ(refused.status, 409u);
-    EXPECT_EQ(body_of(refused).at("code").as_string(), "account-opaque");
+    const auto rejected = import(two, "desk");
+    EXPECT_EQ(rejected.status, 409u);
+    EXPECT_EQ(body_of(rejected).at("code").as_string(), "account-opaque");
 }
 
 }  // namespace

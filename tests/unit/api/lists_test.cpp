@@ -170,10 +170,10 @@ TEST_F(task_lists_over_http, are_not_sorted_beyond_a_limit) {
         ASSERT_TRUE(h.run(h.engine().submit(std::move(one))));
     }
     EXPECT_EQ(keys("pageSize=2"), "SYN-1 SYN-2");
-    const auto refused = list("is=blocked");
-    EXPECT_EQ(refused.status, 422u);
-    EXPECT_EQ(boost::json::parse(refused.body).at("code"), "too-many-tasks");
-    EXPECT_EQ(refused.content_type, "application/problem+json");
+    const auto rejected = list("is=blocked");
+    EXPECT_EQ(rejected.status, 422u);
+    EXPECT_EQ(boost::json::parse(rejected.body).at("code"), "too-many-tasks");
+    EXPECT_EQ(rejected.content_type, "application/problem+json");
 }
 
 // A page token is valid for its own query and account only.

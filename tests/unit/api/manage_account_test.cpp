@@ -78,9 +78,9 @@ TEST_F(manage, the_history_is_decrypted_and_its_tasks_are_numbered) {
 
 TEST_F(manage, a_wrong_secret_changes_nothing) {
     const auto last = add(nil_id, new_task(1, "one"));
-    const auto refused = manage_account("wrong");
-    EXPECT_EQ(refused.status, 422u);
-    EXPECT_EQ(code_of(refused), "wrong-secret");
+    const auto rejected = manage_account("wrong");
+    EXPECT_EQ(rejected.status, 422u);
+    EXPECT_EQ(code_of(rejected), "wrong-secret");
     EXPECT_EQ(vault()->mode, account_mode::opaque);
     add(last, new_task(2, "two"));
 }
@@ -88,19 +88,19 @@ TEST_F(manage, a_wrong_secret_changes_nothing) {
 TEST_F(manage, a_version_that_cannot_be_read_changes_nothing) {
     const auto last = add(nil_id, new_task(1, "one"));
     h->call(add_version(old.client(), last, old.sealed(last, "{}")));
-    const auto refused = manage_account(secret);
-    EXPECT_EQ(refused.status, 422u);
-    EXPECT_EQ(code_of(refused), "history-unreadable");
-    EXPECT_NE(refused.body.find("version 2"), std::string::npos) << refused.body;
+    const auto rejected = manage_account(secret);
+    EXPECT_EQ(rejected.status, 422u);
+    EXPECT_EQ(code_of(rejected), "history-unreadable");
+    EXPECT_NE(rejected.body.find("version 2"), std::string::npos) << rejected.body;
     EXPECT_EQ(vault()->mode, account_mode::opaque);
 }
 
 TEST_F(manage, a_history_with_an_unknown_parent_needs_a_snapshot) {
     const auto first = some_id(50);
     auto last = add(first, {{kind::update, task_id_of(1), "p", "v", {}}});
-    const auto refused = manage_account(secret);
-    EXPECT_EQ(code_of(refused), "history-unreadable");
-    EXPECT_NE(refused.body.find("snapshot"), std::string::npos);
+    const auto rejected = manage_account(secret);
+    EXPECT_EQ(code_of(rejected), "history-unreadable");
+    EXPECT_NE(rejected.body.find("snapshot"), std::string::npos);
 
     const task_map at_last{{task_id_of(1), {{"entry", "20"}, {"p", "v"}}},
                            {task_id_of(2), {{"entry", "10"}}}};
@@ -170,9 +170,9 @@ TEST_F(manage, without_a_conversion_there_is_none_to_show_or_cancel) {
 }
 
 TEST_F(manage, an_account_without_a_history_accepts_no_secret) {
-    const auto refused = manage_account("any");
-    EXPECT_EQ(refused.status, 409u);
-    EXPECT_EQ(code_of(refused), "no-history");
+    const auto rejected = manage_account("any");
+    EXPECT_EQ(rejected.status, 409u);
+    EXPECT_EQ(code_of(rejected), "no-history");
     EXPECT_EQ(vault()->mode, account_mode::opaque);
     // The rule rejects it, too.
     callsign::manage_account command;

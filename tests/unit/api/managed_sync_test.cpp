@@ -144,7 +144,7 @@ TEST_F(managed_sync, a_task_beyond_the_limit_of_a_request_reaches_all_readers) {
                    std::string(task_bytes_max + 1'000'000, 'x'), all[1].at});
     const auto taken = send(laptop, nil_id, all);
     EXPECT_EQ(taken.status, 200u) << taken.body;
-    EXPECT_EQ(taken.facts.refused, "");
+    EXPECT_EQ(taken.facts.rejected, "");
     task_map other;
     pull(phone, nil_id, other);
     EXPECT_EQ(other.at(task_id_of(1)).at("annotation_1600000000").size(),
@@ -163,7 +163,7 @@ TEST_F(managed_sync, reverted_operations_are_logged) {
     all.push_back({kind::update, task_id_of(1), "note", std::string(2'000, 'x'), all[1].at});
     const auto taken = send(laptop, nil_id, all);
     EXPECT_EQ(taken.status, 200u) << taken.body;
-    EXPECT_EQ(taken.facts.refused, "sync-trimmed");
+    EXPECT_EQ(taken.facts.rejected, "sync-trimmed");
     EXPECT_EQ(taken.facts.reason, "task-too-large");
 }
 
@@ -311,16 +311,16 @@ TEST_F(restored_sync, a_device_that_was_not_ahead_continues) {
 TEST_F(managed_sync, a_body_that_does_not_decrypt_or_parse_changes_nothing) {
     const replica laptop = add_device("laptop");
     const replica impostor(laptop.client(), "another secret");
-    const auto refused = [&](const std::string& body) {
+    const auto rejected = [&](const std::string& body) {
         return h->call(add_version(laptop.client(), nil_id, body));
     };
     const auto wrong = send(impostor, nil_id, new_task(1, "x"));
     EXPECT_EQ(wrong.status, 403u);
     EXPECT_NE(wrong.body.find("sync.encryption_secret"), std::string::npos) << wrong.body;
     // Encrypted for another parent.
-    EXPECT_EQ(refused(laptop.segment(some_id(5), new_task(1, "x"))).status, 403u);
-    EXPECT_EQ(refused("short").status, 400u);
-    const auto malformed = refused(laptop.sealed(nil_id, R"({"operations":[{"Rename":{}}]})"));
+    EXPECT_EQ(rejected(laptop.segment(some_id(5), new_task(1, "x"))).status, 403u);
+    EXPECT_EQ(rejected("short").status, 400u);
+    const auto malformed = rejected(laptop.sealed(nil_id, R"({"operations":[{"Rename":{}}]})"));
     EXPECT_EQ(malformed.status, 400u);
     EXPECT_NE(malformed.body.find("cannot be parsed"), std::string::npos) << malformed.body;
     EXPECT_EQ(seq(), 0);

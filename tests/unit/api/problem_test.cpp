@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(mapping{errc::overloaded, 503, "overloaded", true},
                       mapping{errc::shutting_down, 503, "shutting-down", true},
                       mapping{errc::deadline_exceeded, 503, "deadline-exceeded", true},
-                      mapping{errc::store_refused, 503, "store-refused", true},
+                      mapping{errc::store_rejected, 503, "store-rejected", true},
                       mapping{errc::outcome_unknown, 500, "outcome-unknown", true},
                       mapping{errc::store_unavailable, 503, "store-unavailable", true},
                       mapping{errc::storage_full, 507, "storage-full", true},
@@ -93,7 +93,7 @@ TEST(problem, an_unknown_error_has_no_details) {
 }
 
 TEST(problem, a_rejection_by_the_network_layer_is_a_problem_too) {
-    const auto response = refusal({413, "body-too-large", "At most 1 MiB.", "r-1"});
+    const auto response = rejection({413, "body-too-large", "At most 1 MiB.", "r-1"});
     EXPECT_EQ(response.status, 413u);
     const auto body = boost::json::parse(response.body);
     EXPECT_EQ(body.at("title").as_string(), "Request body too large");

@@ -60,9 +60,9 @@ TEST_F(series_over_http, have_a_maximum) {
         all_series::put(*tx, syn.id, "S" + std::to_string(n), "", false, h.clock().now());
     }
     tx->commit();
-    const auto refused = add(R"({"prefix":"MORE"})");
-    EXPECT_EQ(refused.status, 409u) << refused.body;
-    EXPECT_EQ(code_of(refused), "too-many-series");
+    const auto rejected = add(R"({"prefix":"MORE"})");
+    EXPECT_EQ(rejected.status, 409u) << rejected.body;
+    EXPECT_EQ(code_of(rejected), "too-many-series");
 }
 
 TEST(series_quota, limits_former_prefixes) {
@@ -77,9 +77,9 @@ TEST(series_quota, limits_former_prefixes) {
         return h.call(make_request(verb::patch, path, R"({"prefix":")" + to + "\"}", headers));
     };
     EXPECT_EQ(rename("/v1/series/SYN", "ONE", syn.token).status, 200u);
-    const auto refused = rename("/v1/series/SYN", "TWO", syn.token);
-    EXPECT_EQ(refused.status, 409u) << refused.body;
-    EXPECT_EQ(code_of(refused), "too-many-prefixes");
+    const auto rejected = rename("/v1/series/SYN", "TWO", syn.token);
+    EXPECT_EQ(rejected.status, 409u) << rejected.body;
+    EXPECT_EQ(code_of(rejected), "too-many-prefixes");
 }
 
 TEST_F(series_over_http, are_added) {
@@ -182,7 +182,7 @@ TEST_F(numbers_over_http, are_imported) {
 TEST_F(numbers_over_http, are_rejected_by_row) {
     const auto no = import(R"({"rows":[)" + row(1) + "," + row(3) + "," + row(4) + "]}");
     EXPECT_EQ(no.status, 422u);
-    EXPECT_EQ(code_of(no), "numbers-refused");
+    EXPECT_EQ(code_of(no), "numbers-rejected");
     EXPECT_EQ(faults_of(no), words{"rows[1] gap"});
     EXPECT_EQ(create(R"({"description":"x"})"), "SYN-1");
     const auto bad = import(R"({"rows":[{"prefix":"x","number":0,"uuid":"u","after":1}]})");

@@ -92,9 +92,9 @@ TEST_F(service_test, forms_are_negotiated) {
     EXPECT_EQ(listed.content_type, "application/x-protobuf");
 
     headers.pop_back();
-    const auto refused = h.call(make_request(verb::get, "/v1/account", "", headers));
-    EXPECT_EQ(refused.status, 406u);
-    EXPECT_EQ(refused.content_type, "application/problem+json");
+    const auto rejected = h.call(make_request(verb::get, "/v1/account", "", headers));
+    EXPECT_EQ(rejected.status, 406u);
+    EXPECT_EQ(rejected.content_type, "application/problem+json");
 
     headers = bearer(syn.token);
     headers.emplace_back("Content-Type", "text/plain");
@@ -131,9 +131,9 @@ TEST_F(service_test, an_anonymous_client_gets_a_challenge) {
 TEST_F(service_test, a_scope_is_a_limit) {
     const auto reader = h.make_token("syn", token_scope::read);
     EXPECT_EQ(h.call(get("/v1/account", reader)).status, 200u);
-    const auto refused = h.call(post("/v1/tasks", R"({"description":"x"})", reader, "k1"));
-    EXPECT_EQ(refused.status, 403u);
-    EXPECT_EQ(code_of(refused), "insufficient-scope");
+    const auto rejected = h.call(post("/v1/tasks", R"({"description":"x"})", reader, "k1"));
+    EXPECT_EQ(rejected.status, 403u);
+    EXPECT_EQ(code_of(rejected), "insufficient-scope");
     EXPECT_EQ(read("/v1/tokens").status, 403u);
     EXPECT_EQ(read("/v1/admin/accounts").status, 403u);
     // An account's admin token is no operator token, nor the other way round.
@@ -204,9 +204,9 @@ TEST_F(service_test, the_nil_uuid_is_no_client_id) {
                           R"("encryptionSecret":"x","clientId":")" +
                               client_id + R"("}})");
     };
-    const auto refused = with("00000000-0000-0000-0000-000000000000");
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_EQ(listed_faults(refused), std::vector<std::string>{"remote.clientId invalid"});
+    const auto rejected = with("00000000-0000-0000-0000-000000000000");
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_EQ(listed_faults(rejected), std::vector<std::string>{"remote.clientId invalid"});
     EXPECT_EQ(listed_faults(with("x")), std::vector<std::string>{"remote.clientId malformed"});
 }
 
@@ -252,9 +252,9 @@ TEST_F(service_test, health_needs_no_token) {
     EXPECT_NE(h.call(get("/")).body.find("Callsign"), std::string::npos);
     h.close();
     EXPECT_EQ(h.call(get("/livez")).status, 200u);
-    const auto refused = h.call(get("/readyz"));
-    EXPECT_EQ(refused.status, 503u);
-    EXPECT_EQ(code_of(refused), "shutting-down");
+    const auto rejected = h.call(get("/readyz"));
+    EXPECT_EQ(rejected.status, 503u);
+    EXPECT_EQ(code_of(rejected), "shutting-down");
     EXPECT_EQ(code_of(create(R"({"description":"x"})", "k1")), "shutting-down");
 }
 
@@ -269,19 +269,19 @@ TEST_F(service_test, a_server_that_cannot_write_is_not_ready_until_it_can) {
     const auto ready = [&] { return home.call(get("/readyz")); };
     home.spawn(home.engine().watch_writes());
     EXPECT_EQ(ready().status, 200u);
-    const auto refuse = [&](store_failure::kind how, const char* why) {
-        faulty.refuse_writes(how);
-        EXPECT_GE(make("refused"), 500u);
+    const auto reject = [&](store_failure::kind how, const char* why) {
+        faulty.reject_writes(how);
+        EXPECT_GE(make("rejected"), 500u);
         const auto answer = ready();
         EXPECT_EQ(answer.status, 503u);
         EXPECT_EQ(code_of(answer), "not-ready");
         EXPECT_NE(answer.body.find(why), std::string::npos) << answer.body;
     };
-    refuse(store_failure::kind::full, "The disk is full.");
-    refuse(store_failure::kind::io_error, "cannot be written");
-    refuse(store_failure::kind::read_only, "read-only");
+    reject(store_failure::kind::full, "The disk is full.");
+    reject(store_failure::kind::io_error, "cannot be written");
+    reject(store_failure::kind::read_only, "read-only");
     EXPECT_EQ(home.call(get("/livez")).status, 200u);
-    faulty.refuse_writes(std::nullopt);
+    faulty.reject_writes(std::nullopt);
     EXPECT_EQ(ready().status, 503u) << "no write has succeeded yet";
     home.advance(std::chrono::seconds{1});
     EXPECT_EQ(ready().status, 200u) << "the server has detected it without a write";
@@ -307,7 +307,7 @@ TEST_F(service_test, a_response_has_the_facts_of_its_request) {
     EXPECT_EQ(shown.account, "syn");
     EXPECT_EQ(shown.caller, "default");
     EXPECT_EQ(shown.reason, "task-not-found");
-    EXPECT_EQ(shown.refused, "");
+    EXPECT_EQ(shown.rejected, "");
     const auto nowhere = read("/nothing/secret").facts;
     EXPECT_EQ(nowhere.route, "none");
     EXPECT_EQ(nowhere.account, "");
@@ -319,15 +319,15 @@ TEST_F(service_test, a_response_has_the_facts_of_its_request) {
     EXPECT_EQ(by_operator.caller, "test");
     // Rejected at its header, before its body.
     const auto early = h.admit(post("/v1/tasks", "", "cs_nobody"));
-    ASSERT_TRUE(early.refused);
-    EXPECT_EQ(early.refused->facts.route, "/v1/tasks");
-    EXPECT_EQ(early.refused->facts.reason, "unknown-token");
+    ASSERT_TRUE(early.rejected);
+    EXPECT_EQ(early.rejected->facts.route, "/v1/tasks");
+    EXPECT_EQ(early.rejected->facts.reason, "unknown-token");
 }
 
 TEST_F(service_test, a_rejected_caller_has_a_stable_reason) {
     const auto reason_of = [&](net::http_request request) {
         const net::request_facts facts = h.call(std::move(request)).facts;
-        EXPECT_EQ(facts.refused, "auth-failed");
+        EXPECT_EQ(facts.rejected, "auth-failed");
         return std::string(facts.reason);
     };
     EXPECT_EQ(reason_of(get("/v1/tasks/A-1")), "no-token");

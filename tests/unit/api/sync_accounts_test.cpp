@@ -44,20 +44,20 @@ TEST_F(closed_sync, a_client_id_is_generated_by_default) {
 }
 
 TEST_F(closed_sync, a_managed_account_has_no_client_id) {
-    const auto refused = h.call(post(
+    const auto rejected = h.call(post(
         "/v1/admin/accounts", R"({"name":"desk","prefix":"DESK","clientId":")" + client + R"("})",
         h.operator_token()));
-    EXPECT_EQ(refused.status, 400u);
-    EXPECT_NE(refused.body.find("clientId"), std::string::npos);
+    EXPECT_EQ(rejected.status, 400u);
+    EXPECT_NE(rejected.body.find("clientId"), std::string::npos);
 }
 
 TEST_F(closed_sync, the_server_creates_no_tasks_in_an_opaque_account) {
     const std::string token = "cs_opaque";
     h.run(h.engine().submit(
         create_account{"desk", "DESK", "default", sha256(token), *parse_uuid(client)}));
-    const auto refused = h.call(post("/v1/tasks", R"({"description":"x"})", token, "k"));
-    EXPECT_EQ(refused.status, 409u);
-    EXPECT_NE(refused.body.find("account-opaque"), std::string::npos);
+    const auto rejected = h.call(post("/v1/tasks", R"({"description":"x"})", token, "k"));
+    EXPECT_EQ(rejected.status, 409u);
+    EXPECT_NE(rejected.body.find("account-opaque"), std::string::npos);
     EXPECT_EQ(head().seq, 0);
 }
 
@@ -154,10 +154,10 @@ TEST_F(imports, errors_are_reported) {
     // The number is used in sums: an invalid or too large one is rejected first.
     for (const char* none :
          {"", "-1", "1000000000000", "9223372036854775807", "9223372036854775808", "1e2", "x"}) {
-        const auto refused = h.call(asking(
+        const auto rejected = h.call(asking(
             verb::post,
             snapshot + "?takenAt=2026-11-01T00:00:00Z&versionsSince=" + std::string(none), "x"));
-        EXPECT_EQ(refused.status, 400u) << none;
+        EXPECT_EQ(rejected.status, 400u) << none;
     }
 }
 
@@ -196,17 +196,17 @@ TEST_F(imports, large_bodies_need_a_known_client) {
         asking(verb::post, "/v1/admin/client/versions/" + some_id(1) + "?parent=" + nil_id);
     EXPECT_EQ(most(segment), usual);
     EXPECT_EQ(most(import), usual);
-    EXPECT_EQ(h.admit(segment).refused->status, 404u);
+    EXPECT_EQ(h.admit(segment).rejected->status, 404u);
     h.call(asking(verb::put, "/v1/admin/client"));
-    EXPECT_FALSE(h.admit(segment).refused);
-    EXPECT_FALSE(h.admit(import).refused);
+    EXPECT_FALSE(h.admit(segment).rejected);
+    EXPECT_FALSE(h.admit(import).rejected);
     EXPECT_EQ(most(segment), 100u << 20);
     EXPECT_EQ(most(import), 100u << 20);
 
     // Also after a restart, for the first request.
     test_server next({.service = {.sync = {}}, .disk = &h.disk(), .clock = &h.clock()});
     const auto given = next.admit(segment);
-    EXPECT_FALSE(given.refused);
+    EXPECT_FALSE(given.rejected);
     EXPECT_GT(given.payer.id(), 0);
     EXPECT_EQ(next.service().body_limits_of(segment, usual).bytes_max, 100u << 20);
 }
@@ -241,7 +241,7 @@ TEST_F(closed_sync, a_rejected_client_has_a_stable_reason) {
         return h.call(std::move(request)).facts;
     };
     const auto unknown = facts_of(add_version(client, nil_id, "abcd"));
-    EXPECT_EQ(unknown.refused, "sync-refused");
+    EXPECT_EQ(unknown.rejected, "sync-rejected");
     EXPECT_EQ(unknown.reason, "unknown-client");
     EXPECT_EQ(unknown.route, "/v1/client/add-version/{parent}");
     EXPECT_EQ(facts_of(child_of(client, nil_id)).reason, "unknown-client");
@@ -260,11 +260,11 @@ TEST_F(sync, a_client_is_identified_by_its_account) {
         const auto facts = h.call(child_of(client, nil_id)).facts;
         EXPECT_NE(facts.account, "");
         EXPECT_EQ(facts.account.find(client.substr(0, 8)), std::string::npos);
-        EXPECT_EQ(facts.refused, "");
+        EXPECT_EQ(facts.rejected, "");
     }
     const auto end = h.call(child_of(client, to_string(head().version)));
     EXPECT_EQ(end.status, 404u);
-    EXPECT_EQ(end.facts.refused, "") << "the end of a sync is not a rejection";
+    EXPECT_EQ(end.facts.rejected, "") << "the end of a sync is not a rejection";
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST(webhook_disk, a_position_is_durable_before_the_next_post) {
     h.call(post("/v1/tasks", R"({"description":"a"})", token, "a"));
     h.call(post("/v1/tasks", R"({"description":"b"})", token, "b"));
     h.settle();
-    faults.arm(fault_point::before_any_commit, fault_kind::refuse);
+    faults.arm(fault_point::before_any_commit, fault_kind::reject);
     h.advance(1s);
     EXPECT_FALSE(faults.armed());
     EXPECT_EQ(to.descriptions(), (texts{"a"}));
@@ -140,7 +140,7 @@ class failing_webhook {
         headers.emplace_back("Content-Type", "application/json");
         h.start(make_request(verb::patch, "/v1/webhooks/" + id_, R"({"enabled":true})", headers));
     }
-    void refuse_a_commit() { faults_.arm(fault_point::before_any_commit, fault_kind::refuse); }
+    void reject_a_commit() { faults_.arm(fault_point::before_any_commit, fault_kind::reject); }
 
   private:
     static test_server_options options_on(store& disk) {
@@ -171,17 +171,17 @@ TEST(webhook_race, an_edit_ends_the_pause_after_a_failure) {
     for (const milliseconds takes : {0ms, 100ms}) {
         bool is_over = false;
         for (int steps = 0; !is_over; ++steps) {
-            for (int refused_after = 0; refused_after < 12; ++refused_after) {
+            for (int rejected_after = 0; rejected_after < 12; ++rejected_after) {
                 failing_webhook w(takes);
                 for (int n = 0; n < steps; ++n) is_over = !w.step();
                 w.edit();
-                for (int n = 0; n < refused_after; ++n) w.h.step();
-                w.refuse_a_commit();
+                for (int n = 0; n < rejected_after; ++n) w.h.step();
+                w.reject_a_commit();
                 w.h.advance(takes == 0ms ? 900ms : 1'900ms);
                 // The creation or the edit was rejected.
                 if (!w.edited_at || w.to.calls.empty()) continue;
                 EXPECT_GT(w.to.calls.size(), *w.edited_at)
-                    << "edited at step " << steps << ", rejected " << refused_after
+                    << "edited at step " << steps << ", rejected " << rejected_after
                     << " steps later";
             }
         }

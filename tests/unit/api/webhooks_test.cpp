@@ -360,8 +360,8 @@ TEST_F(webhook_api, every_error_of_a_request_is_reported) {
                              R"("after":"?"})",
                              400)),
               (texts{"url", "filter.foo", "filter.is", "after", "secret"}));
-    const auto refused = call(verb::post, "/v1/webhooks", R"({"url":"http://10.0.0.1/"})", 400);
-    EXPECT_EQ(refused.at("errors").at(0).at("code"), "address-not-allowed");
+    const auto rejected = call(verb::post, "/v1/webhooks", R"({"url":"http://10.0.0.1/"})", 400);
+    EXPECT_EQ(rejected.at("errors").at(0).at("code"), "address-not-allowed");
     EXPECT_EQ(fields_of(call(verb::post, "/v1/webhooks", "{}", 400)), (texts{"url"}));
     const std::string id = add();
     EXPECT_EQ(fields_of(call(verb::patch, "/v1/webhooks/" + id, R"({"after":"x"})", 400)),

@@ -71,7 +71,7 @@ TEST_F(command_line, keys_that_cannot_be_kept_are_listed_and_nothing_is_imported
     in.str("[" + exported(1, R"(,"key":"OLD-1")") + "," + exported(2, R"(,"key":"OLD-2")") + "," +
            exported(3, R"(,"key":"SYN-1")") + "]");
     answer(R"({"keyAttribute":"key"})");
-    answer(R"({"status":422,"code":"numbers-refused","title":"t","errors":[)"
+    answer(R"({"status":422,"code":"numbers-rejected","title":"t","errors":[)"
            R"({"field":"tasks[0].attributes","code":"unknown-prefix","detail":"OLD-1: no"},)"
            R"({"field":"tasks[1].attributes","code":"unknown-prefix","detail":"OLD-2: no"},)"
            R"({"field":"tasks[2].attributes","code":"duplicate","detail":"SYN-1: taken"}]})",
@@ -191,7 +191,7 @@ TEST_F(command_line, imports_numbers_after_all_were_checked) {
 TEST_F(command_line, reports_the_lines_that_prevent_an_import) {
     in.str(table_head + table_row(2) + table_row(1) + table_row(4));
     answer(one_series);
-    answer(R"({"status":422,"code":"numbers-refused","title":"t","detail":"d","errors":)"
+    answer(R"({"status":422,"code":"numbers-rejected","title":"t","detail":"d","errors":)"
            R"([{"field":"rows[2]","code":"gap","detail":"SYN-3 is missing before it."}]})",
            422);
     EXPECT_EQ(run({"import", "numbers", "-", "--account", "ada"}), 1);

@@ -15,7 +15,7 @@ const std::string other_task = "11111111-2222-4333-8444-55555555555a";
 void expect_taken(std::string_view name, std::string_view value) {
     EXPECT_EQ(fault_of_attribute(name, value), std::nullopt) << name << "=" << value;
 }
-void expect_refused(std::string_view name, std::string_view value) {
+void expect_rejected(std::string_view name, std::string_view value) {
     EXPECT_TRUE(fault_of_attribute(name, value).has_value()) << name << "=" << value;
 }
 
@@ -28,7 +28,7 @@ TEST(task_faults, instants_are_those_of_1980_to_9999_in_their_one_spelling) {
         for (const char* bad : {"", "0", "1", "-1", "86400", "315532799", "253402293599", "x",
                                 "1.5", " 1700000000", "+1700000000", "1700000000 ", "01700000000",
                                 "2024-01-01T00:00:00Z", "99999999999999999999"}) {
-            expect_refused(name, bad);
+            expect_rejected(name, bad);
         }
     }
     expect_taken("reviewed", "1");
@@ -39,7 +39,7 @@ TEST(task_faults, annotations_are_named_by_their_second) {
     expect_taken("annotation_2147483647", "");
     for (const char* bad : {"annotation_", "annotation_x", "annotation_1", "annotation_01700000000",
                             "annotation_2147483648", "annotation_99999999999999999999"}) {
-        expect_refused(bad, "note");
+        expect_rejected(bad, "note");
     }
 }
 
@@ -51,12 +51,12 @@ TEST(task_faults, names_are_exported_as_they_are) {
     for (const std::string_view bad :
          {""sv, "tag_"sv, "a\"b"sv, "a\\b"sv, "a\nb"sv, "a\tb"sv, "a\0b"sv, "tag_a\"b"sv,
           "tag_a\\b"sv, "tag_a\nb"sv, "dep_a\"b"sv, "dep_x"sv, "dep_"sv}) {
-        expect_refused(bad, "");
+        expect_rejected(bad, "");
     }
     expect_taken("dep_" + other_task, "");
-    expect_refused("dep_" + std::string(other_task.begin(), other_task.end() - 1) + "A", "");
+    expect_rejected("dep_" + std::string(other_task.begin(), other_task.end() - 1) + "A", "");
     for (const char* made_up : {"id", "urgency", "uuid", "annotations"})
-        expect_refused(made_up, "1");
+        expect_rejected(made_up, "1");
 }
 
 TEST(task_faults, values_have_the_control_characters_that_are_escaped) {
@@ -67,7 +67,7 @@ TEST(task_faults, values_have_the_control_characters_that_are_escaped) {
             expect_taken(name, good);
         }
         for (const std::string_view bad : {"\0"sv, "a\x01"sv, "\x1B["sv, "\x0B"sv, "\x1F"sv}) {
-            expect_refused(name, bad);
+            expect_rejected(name, bad);
         }
     }
 }
@@ -77,13 +77,13 @@ TEST(task_faults, statuses_and_numbers_are_of_its_own_words) {
         expect_taken("status", good);
     }
     for (const char* bad : {"", "foo", "Pending", "waiting", "pending "}) {
-        expect_refused("status", bad);
+        expect_rejected("status", bad);
     }
     for (const char* name : {"imask", "last"}) {
         for (const char* good : {"", "0", "5", "-1", "12.00000", "0.5"}) expect_taken(name, good);
         for (const char* bad :
              {"x", "nan", "01", "+3", " 3", ".5", "5.", "-", "0x1", "1e3", "1,5"}) {
-            expect_refused(name, bad);
+            expect_rejected(name, bad);
         }
     }
 }

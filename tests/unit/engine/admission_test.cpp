@@ -349,10 +349,10 @@ TEST_F(admission, shares_are_released_on_every_path) {
 
     // The store rejects the commit.
     for (const auto at : {fault_point::before_reserve_commit, fault_point::before_fulfil_commit}) {
-        store_.arm(at, fault_kind::refuse);
-        const auto refused = create(loud_, "refused" + std::to_string(int(at)), 800);
+        store_.arm(at, fault_kind::reject);
+        const auto rejected = create(loud_, "rejected" + std::to_string(int(at)), 800);
         settle();
-        EXPECT_EQ((*refused)->error(), errc::store_refused);
+        EXPECT_EQ((*rejected)->error(), errc::store_rejected);
         everything_is_back();
     }
 

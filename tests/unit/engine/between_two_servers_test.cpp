@@ -323,9 +323,9 @@ TEST_F(between, restored_from_a_backup) {
     chain_.go_back(2);
     advance(10min);
     EXPECT_EQ(status().halted, remote_halt::history_lost);
-    const auto refused = create("three");
-    EXPECT_EQ(refused.status, 503u);
-    EXPECT_EQ(field(refused, "code"), "remote-halted");
+    const auto rejected = create("three");
+    EXPECT_EQ(rejected.status, 503u);
+    EXPECT_EQ(field(rejected, "code"), "remote-halted");
     const auto links = chain_.links().size();
     edit_remote go_on{.account = account_, .accept_loss = true};
     ASSERT_TRUE(server_->run(server_->engine().submit(go_on)));
@@ -473,7 +473,7 @@ TEST_F(between, local_disk_full) {
     advance(10s);
     for (int n = 0; n < 3; ++n) {
         work_elsewhere(n);
-        faulty_->arm(fault_point::before_any_commit, fault_kind::refuse);
+        faulty_->arm(fault_point::before_any_commit, fault_kind::reject);
         advance(20s);
     }
     faulty_->disarm();

@@ -181,7 +181,7 @@ TEST_P(failed_batches, apply_each_command_once_and_in_order) {
     const auto large = create("large", std::string(300'000, 'x'));
     settle();
     const task_ref of = given(large).receipt.uuid;
-    store_.refuse_key("guilty", store_failure::kind::refused);
+    store_.reject_key("guilty", store_failure::kind::rejected);
     std::vector<later<edit_task::answer>> edits;
     std::vector<later<create_answer>> made;
     for (int n = 0; n < 12; ++n) {
@@ -224,8 +224,8 @@ TEST_F(engine_test, a_full_queue_rejects_and_changes_nothing) {
     build({.queue_depth_max = 2});
     create("a");
     create("b");
-    const auto refused = create("c");
-    EXPECT_EQ(refused->value().error(), errc::overloaded);
+    const auto rejected = create("c");
+    EXPECT_EQ(rejected->value().error(), errc::overloaded);
     settle();
     EXPECT_EQ(store_.totals()->slots.committed, 2);
     const auto again = create("c");
@@ -324,20 +324,20 @@ TEST_F(engine_test, a_retry_that_waits_until_its_deadline_gets_in_progress) {
 
 TEST_F(engine_test, a_retry_whose_first_was_rejected_is_executed) {
     build();
-    store_.arm(fault_point::before_reserve_commit, fault_kind::refuse);
+    store_.arm(fault_point::before_reserve_commit, fault_kind::reject);
     const auto first = create("k");
     const auto second = create("k");
     settle();
-    EXPECT_EQ(first->value().error(), errc::store_refused);
+    EXPECT_EQ(first->value().error(), errc::store_rejected);
     EXPECT_EQ(given(second).receipt.number, 1);
 }
 
 TEST_F(engine_test, a_rejected_phase_2_leaves_a_slot_that_a_retry_fulfils) {
     build();
-    store_.arm(fault_point::before_fulfil_commit, fault_kind::refuse);
+    store_.arm(fault_point::before_fulfil_commit, fault_kind::reject);
     const auto first = create("k");
     settle();
-    EXPECT_EQ(first->value().error(), errc::store_refused);
+    EXPECT_EQ(first->value().error(), errc::store_rejected);
     EXPECT_EQ(store_.totals()->slots.pending, 1);
     clock_.step_wall(3s);
     const auto second = create("k");

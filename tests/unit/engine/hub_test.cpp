@@ -102,8 +102,8 @@ TEST_F(engine_events, they_come_before_the_response) {
 }
 
 TEST_F(engine_events, a_rejected_command_has_no_event) {
-    failing.arm(fault_point::before_fulfil_commit, fault_kind::refuse);
-    EXPECT_EQ(create("k").error(), errc::store_refused);
+    failing.arm(fault_point::before_fulfil_commit, fault_kind::reject);
+    EXPECT_EQ(create("k").error(), errc::store_rejected);
     EXPECT_TRUE(happened.empty());
     ASSERT_TRUE(create("k"));
     EXPECT_EQ(all<events::version_appended>().size(), 1u);

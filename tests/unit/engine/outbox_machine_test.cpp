@@ -146,11 +146,11 @@ TEST_F(machine_test, an_uncertain_version_stays_so_while_the_server_is_unreachab
 
 TEST_F(machine_test, a_rejected_effect_is_found_by_bisection) {
     take();
-    EXPECT_EQ(fail(failure::refused).step, step::disband);
+    EXPECT_EQ(fail(failure::rejected).step, step::disband);
     EXPECT_EQ(m_.effects_max(), 4);
     EXPECT_LE(work(heard::disbanded).pause, 2 * limits.conflict_pause);
     take(true);
-    EXPECT_EQ(fail(failure::refused).step, step::give_up);
+    EXPECT_EQ(fail(failure::rejected).step, step::give_up);
     EXPECT_EQ(work(heard::disbanded).step, step::rest);
     // The other effects continue, and with more per version.
     take();
@@ -164,7 +164,7 @@ TEST_F(machine_test, a_rejection_after_an_unknown_outcome_is_not_final) {
     fail(failure::lost);
     say(heard::rested);
     work(heard::up_to_date);
-    EXPECT_EQ(fail(failure::refused).step, step::rest);
+    EXPECT_EQ(fail(failure::rejected).step, step::rest);
     EXPECT_TRUE(m_.is_uncertain());
 }
 

@@ -304,9 +304,9 @@ TEST_F(outbox_test, waiting_edits_have_a_limit) {
     const auto one = server_->start(edit_of("one", "SYN-1", "a"));
     const auto two = server_->start(edit_of("one", "SYN-1", "b"));
     server_->settle();
-    const auto refused = describe("one", "SYN-1", "c");
-    EXPECT_EQ(refused.status, 503u);
-    EXPECT_NE(refused.body.find("overloaded"), std::string::npos) << refused.body;
+    const auto rejected = describe("one", "SYN-1", "c");
+    EXPECT_EQ(rejected.status, 503u);
+    EXPECT_NE(rejected.body.find("overloaded"), std::string::npos) << rejected.body;
     server_->advance(10s);
     EXPECT_EQ((*one)->status, 503u);
     EXPECT_EQ((*two)->status, 503u);

@@ -57,7 +57,7 @@ class parts : public ::testing::Test {
 };
 
 TEST_F(parts, only_the_failing_command_is_rejected) {
-    store_.refuse_key("x-guilty", kind::full);
+    store_.reject_key("x-guilty", kind::full);
     std::vector<creation> all;
     for (int n = 0; n < 600; ++n) all.push_back(create("key-" + std::to_string(n)));
     const auto guilty = create("x-guilty");
@@ -69,7 +69,7 @@ TEST_F(parts, only_the_failing_command_is_rejected) {
     EXPECT_EQ(disk_->totals()->slots.committed, 1000);
     EXPECT_TRUE(server_.engine().writable());
 
-    store_.refuse_key("", kind::full);
+    store_.reject_key("", kind::full);
     const auto again = create("x-guilty");
     server_.settle();
     EXPECT_TRUE(is_receipt(again));
@@ -77,20 +77,20 @@ TEST_F(parts, only_the_failing_command_is_rejected) {
 
 // Its size identifies it: two attempts suffice.
 TEST_F(parts, a_large_command_is_tried_alone_at_once) {
-    store_.refuse_tasks_over(1u << 20);
+    store_.reject_tasks_over(1u << 20);
     std::vector<creation> all;
     for (int n = 0; n < 100; ++n) all.push_back(create("key-" + std::to_string(n)));
     const auto guilty = create("x-guilty", 2u << 20);
     for (int n = 100; n < 200; ++n) all.push_back(create("key-" + std::to_string(n)));
-    const auto before = store_.refusals();
+    const auto before = store_.rejections();
     server_.settle();
     for (const auto& c : all) ASSERT_TRUE(is_receipt(c));
-    EXPECT_EQ((*guilty)->error(), errc::store_refused);
-    EXPECT_LE(store_.refusals() - before, 2);
+    EXPECT_EQ((*guilty)->error(), errc::store_rejected);
+    EXPECT_LE(store_.rejections() - before, 2);
 }
 
 TEST_F(parts, a_store_that_rejects_all_writes_is_not_tried_for_each) {
-    store_.refuse_key("key-", kind::full);
+    store_.reject_key("key-", kind::full);
     std::vector<creation> all;
     for (int n = 0; n < 1000; ++n) all.push_back(create("key-" + std::to_string(n)));
     server_.settle();
@@ -98,7 +98,7 @@ TEST_F(parts, a_store_that_rejects_all_writes_is_not_tried_for_each) {
         ASSERT_TRUE(*c);
         EXPECT_EQ((*c)->error(), errc::storage_full);
     }
-    EXPECT_LE(store_.refusals(), 200);
+    EXPECT_LE(store_.rejections(), 200);
     EXPECT_EQ(disk_->totals()->slots.pending, 0);
 }
 
@@ -120,7 +120,7 @@ TEST_F(parts, a_command_for_an_account_being_removed_is_rejected_alone) {
 
 TEST_F(parts, corruption_that_a_command_hits_stops_writes_but_not_reads) {
     ASSERT_EQ(server_.call(get("/readyz")).status, 200u);
-    store_.refuse_key("x-guilty", kind::corrupt);
+    store_.reject_key("x-guilty", kind::corrupt);
     const auto guilty = create("x-guilty");
     server_.settle();
     EXPECT_EQ((*guilty)->error(), errc::store_damaged);
@@ -139,7 +139,7 @@ TEST_F(parts, corruption_that_a_command_hits_stops_writes_but_not_reads) {
 
 // The command cannot read its own rows; other commands are not affected.
 TEST_F(parts, a_record_that_a_command_cannot_read_rejects_that_command_only) {
-    store_.refuse_key("x-guilty", kind::damaged);
+    store_.reject_key("x-guilty", kind::damaged);
     std::vector<creation> all, guilty;
     for (int n = 0; n < 300; ++n) {
         all.push_back(create("key-" + std::to_string(n)));
@@ -154,19 +154,19 @@ TEST_F(parts, a_record_that_a_command_cannot_read_rejects_that_command_only) {
     }
     EXPECT_EQ(disk_->totals()->slots.committed, 300);
     EXPECT_EQ(probe_.unread, std::vector(guilty.size(), kind::damaged));
-    EXPECT_EQ(store_.refusals(), std::ssize(guilty)) << "none is tried twice";
+    EXPECT_EQ(store_.rejections(), std::ssize(guilty)) << "none is tried twice";
     EXPECT_TRUE(server_.engine().writable());
     EXPECT_EQ(server_.call(get("/readyz")).status, 200u);
 }
 
 TEST_F(parts, a_read_error_of_the_disk_rejects_that_command_only) {
-    store_.refuse_key("x-guilty", kind::read_failed);
+    store_.reject_key("x-guilty", kind::read_failed);
     const auto guilty = create("x-guilty");
     server_.settle();
-    EXPECT_EQ((*guilty)->error(), errc::store_refused);
+    EXPECT_EQ((*guilty)->error(), errc::store_rejected);
     EXPECT_EQ(probe_.unread, std::vector{kind::read_failed});
     EXPECT_EQ(server_.call(get("/readyz")).status, 200u);
-    store_.refuse_key("", kind::read_failed);
+    store_.reject_key("", kind::read_failed);
     const auto again = create("x-guilty");
     server_.settle();
     EXPECT_TRUE(is_receipt(again));
@@ -174,7 +174,7 @@ TEST_F(parts, a_read_error_of_the_disk_rejects_that_command_only) {
 
 // Without a command in progress the corruption is not attributed to one.
 TEST_F(parts, corruption_outside_of_a_command_stops_writes) {
-    store_.refuse_writes(kind::damaged);
+    store_.reject_writes(kind::damaged);
     const auto next = create("key-1");
     server_.settle();
     EXPECT_EQ((*next)->error(), errc::store_damaged);
@@ -182,18 +182,18 @@ TEST_F(parts, corruption_outside_of_a_command_stops_writes) {
 }
 
 TEST_F(parts, corruption_at_the_start_is_reported_before_the_first_write) {
-    store_.refuse_writes(kind::corrupt);
+    store_.reject_writes(kind::corrupt);
     server_.spawn(server_.engine().watch_writes());
     server_.settle();
     EXPECT_EQ(server_.call(get("/readyz")).status, 500u);
-    store_.refuse_writes(std::nullopt);
+    store_.reject_writes(std::nullopt);
     server_.close();
 }
 
 TEST_F(parts, a_server_that_stopped_for_corruption_checks_again_and_resumes) {
     using namespace std::chrono_literals;
     server_.spawn(server_.engine().watch_writes());
-    store_.refuse_key("x-guilty", kind::corrupt);
+    store_.reject_key("x-guilty", kind::corrupt);
     store_.keep_damage(kind::corrupt);
     const auto guilty = create("x-guilty");
     server_.settle();
@@ -214,7 +214,7 @@ TEST_F(parts, a_server_that_stopped_for_corruption_checks_again_and_resumes) {
     EXPECT_FALSE(server_.engine().writable());
     EXPECT_EQ(store_.proofs(), proofs) << "nothing is written over corruption";
 
-    store_.refuse_key("", kind::corrupt);
+    store_.reject_key("", kind::corrupt);
     server_.advance(1min);
     EXPECT_TRUE(server_.engine().writable());
     EXPECT_EQ(server_.call(get("/readyz")).status, 200u);
@@ -226,7 +226,7 @@ TEST_F(parts, a_server_that_stopped_for_corruption_checks_again_and_resumes) {
 
     // A long time later, new corruption is checked with the shortest interval again.
     server_.advance(3h);
-    store_.refuse_key("x-other", kind::corrupt);
+    store_.reject_key("x-other", kind::corrupt);
     create("x-other");
     server_.settle();
     const int looks = store_.looks();
@@ -238,7 +238,7 @@ TEST_F(parts, a_server_that_stopped_for_corruption_checks_again_and_resumes) {
 // Corruption that was read at the opening stays in memory: the store must be opened again.
 TEST_F(parts, a_store_that_must_be_reopened_stops_the_server) {
     server_.spawn(server_.engine().watch_writes());
-    store_.refuse_key("x-guilty", kind::corrupt);
+    store_.reject_key("x-guilty", kind::corrupt);
     create("x-guilty");
     server_.settle();
     EXPECT_FALSE(server_.fatal());

@@ -50,14 +50,14 @@ class write_failure : public ::testing::Test {
 
 TEST_F(write_failure, is_reported_when_it_begins_and_when_it_ends) {
     EXPECT_EQ(trouble(), std::nullopt);
-    store_.refuse_writes(kind::full);
+    store_.reject_writes(kind::full);
     EXPECT_FALSE(write("a"));
     EXPECT_FALSE(write("b"));
     EXPECT_EQ(trouble(), kind::full);
-    store_.refuse_writes(kind::read_only);
+    store_.reject_writes(kind::read_only);
     EXPECT_FALSE(write("c"));
     EXPECT_EQ(trouble(), kind::read_only);
-    store_.refuse_writes(std::nullopt);
+    store_.reject_writes(std::nullopt);
     server_.clock().step_wall(1s);
     EXPECT_TRUE(write("d"));
     EXPECT_EQ(trouble(), std::nullopt);
@@ -74,7 +74,7 @@ TEST_F(write_failure, does_not_block_look_ups_of_keys) {
     server_.start_command(std::move(made));
     server_.settle();
     for (const auto how : {kind::full, kind::io_error, kind::read_only, kind::corrupt}) {
-        store_.refuse_writes(how);
+        store_.reject_writes(how);
         EXPECT_FALSE(write("a"));
         ASSERT_TRUE(find("k"));
         EXPECT_TRUE(find("k").value());
@@ -83,22 +83,22 @@ TEST_F(write_failure, does_not_block_look_ups_of_keys) {
 }
 
 TEST_F(write_failure, is_none_if_a_retry_may_succeed) {
-    store_.refuse_writes(kind::refused);
+    store_.reject_writes(kind::rejected);
     EXPECT_FALSE(write("a"));
     EXPECT_EQ(trouble(), std::nullopt);
 }
 
 TEST_F(write_failure, stays_when_a_commit_had_nothing_to_write) {
-    store_.refuse_writes(kind::full);
+    store_.reject_writes(kind::full);
     EXPECT_FALSE(write("a"));
-    store_.refuse_writes(std::nullopt);
+    store_.reject_writes(std::nullopt);
     server_.clock().step_wall(1s);
     EXPECT_TRUE(ask());
     EXPECT_EQ(trouble(), kind::full);
 }
 
 TEST_F(write_failure, of_one_command_among_others_is_none) {
-    store_.refuse_key("guilty", kind::full);
+    store_.reject_key("guilty", kind::full);
     reserve guilty;
     guilty.account = account_id{1};
     guilty.key = "guilty";
@@ -114,12 +114,12 @@ TEST_F(write_failure, ends_automatically_as_soon_as_the_store_accepts_writes) {
     server_.spawn(server_.engine().watch_writes());
     server_.settle();
     EXPECT_EQ(store_.proofs(), 0);
-    store_.refuse_writes(kind::full);
+    store_.reject_writes(kind::full);
     EXPECT_FALSE(write("a"));
     server_.advance(10s);
     EXPECT_EQ(trouble(), kind::full);
     EXPECT_EQ(store_.proofs(), 10) << "once per second";
-    store_.refuse_writes(std::nullopt);
+    store_.reject_writes(std::nullopt);
     server_.advance(999ms);
     EXPECT_EQ(trouble(), kind::full);
     server_.advance(1ms);
@@ -131,9 +131,9 @@ TEST_F(write_failure, ends_automatically_as_soon_as_the_store_accepts_writes) {
 
 TEST_F(write_failure, a_change_of_its_kind_is_reported_by_an_attempt_too) {
     server_.spawn(server_.engine().watch_writes());
-    store_.refuse_writes(kind::full);
+    store_.reject_writes(kind::full);
     EXPECT_FALSE(write("a"));
-    store_.refuse_writes(kind::io_error);
+    store_.reject_writes(kind::io_error);
     server_.advance(1s);
     EXPECT_EQ(trouble(), kind::io_error);
     server_.close();

@@ -87,7 +87,7 @@ TEST_F(lists, of_one_account_evict_no_others) {
 TEST_F(lists, are_made_few_at_a_time) {
     add_tasks(account, 3);
     std::vector<std::shared_ptr<outcome>> told;
-    const auto last_is_refused = [&] {
+    const auto last_is_rejected = [&] {
         for (int n = 0; n < 1'000 && !*told.back(); ++n) h.step();
         return *told.back() && !**told.back() && (*told.back())->error() == errc::overloaded;
     };
@@ -98,7 +98,7 @@ TEST_F(lists, are_made_few_at_a_time) {
                            [](const auto& each) { return *each && each->value().has_value(); });
     };
     for (int n = 0; n < 3; ++n) told.push_back(start(account));
-    EXPECT_TRUE(last_is_refused());
+    EXPECT_TRUE(last_is_rejected());
     EXPECT_TRUE(others_end_well());
     EXPECT_NE(ask(account), nullptr) << "the slot of the last one was released";
     told.clear();
@@ -109,7 +109,7 @@ TEST_F(lists, are_made_few_at_a_time) {
         told.push_back(start(id));
     }
     told.push_back(start(account));
-    EXPECT_TRUE(last_is_refused());
+    EXPECT_TRUE(last_is_rejected());
     EXPECT_TRUE(others_end_well());
 }
 

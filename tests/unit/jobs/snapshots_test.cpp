@@ -118,14 +118,14 @@ TEST_F(snapshots, is_not_made_beyond_the_limit) {
 TEST_F(snapshots, reserves_memory_before_it_is_allocated) {
     add_tasks(300);
     std::size_t asked = 0;
-    const auto refused = start(account, [&](std::size_t bytes) {
+    const auto rejected = start(account, [&](std::size_t bytes) {
         asked += bytes;
         return false;
     });
     const auto waits = start();
     h.settle();
-    ASSERT_TRUE(*refused);
-    EXPECT_EQ((*refused)->error(), errc::overloaded);
+    ASSERT_TRUE(*rejected);
+    EXPECT_EQ((*rejected)->error(), errc::overloaded);
     EXPECT_GE(asked, 300u * 200u);
     ASSERT_TRUE(*waits);
     EXPECT_EQ((*waits)->error(), errc::overloaded);

@@ -291,7 +291,7 @@ TEST(evaluate, port) {
     EXPECT_EQ(of_port(running(), taken), "") << "the server itself has the port";
     EXPECT_THAT(of_port(healthy(),
                         [](port_facts& p) {
-                            p.is_refused = true;
+                            p.is_rejected = true;
                             p.trouble = "Permission denied";
                         }),
                 HasSubstr("warning port: 127.0.0.1:8080 cannot be used by callsign"));

@@ -140,7 +140,7 @@ TEST_F(request_lines, of_failures_are_limited_and_dropped_ones_are_counted) {
     now += 1s;
     const auto after = finish(503);
     ASSERT_EQ(after.size(), 2u);
-    EXPECT_EQ(after[0].event, "request-lines-left-out");
+    EXPECT_EQ(after[0].event, "request-lines-dropped");
     EXPECT_EQ(after[0].fields.at("count"), "980");
     EXPECT_EQ(flood(100, 201), 100u) << "successful requests have their own lines";
 }
@@ -154,7 +154,7 @@ TEST_F(request_lines, of_anonymous_clients_are_limited_whether_they_are_rejected
 }
 
 TEST_F(request_lines, of_rejections_begin_with_the_client) {
-    facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
+    facts = {.route = "/v1/tasks", .rejected = "auth-failed", .reason = "unknown-token"};
     const auto said = finish(401);
     ASSERT_EQ(said.size(), 2u);
     EXPECT_EQ(said[0].level, log_level::warn);
@@ -172,9 +172,9 @@ TEST_F(request_lines, of_rejections_begin_with_the_client) {
 
 TEST_F(request_lines, of_one_kind_of_rejection_do_not_use_up_the_limit_of_others) {
     options.requests = "off";
-    facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
+    facts = {.route = "/v1/tasks", .rejected = "auth-failed", .reason = "unknown-token"};
     EXPECT_EQ(flood(1000, 401), 21u);
-    facts.refused = "sync-refused";
+    facts.rejected = "sync-rejected";
     EXPECT_EQ(flood(1000, 404), 21u);
     now += 1s;
     EXPECT_EQ(flood(1000, 404), 22u);
@@ -182,7 +182,7 @@ TEST_F(request_lines, of_one_kind_of_rejection_do_not_use_up_the_limit_of_others
 
 TEST_F(request_lines, of_one_rejected_client_hide_no_other) {
     options.requests = "off";
-    facts = {.route = "/v1/tasks", .refused = "auth-failed", .reason = "unknown-token"};
+    facts = {.route = "/v1/tasks", .rejected = "auth-failed", .reason = "unknown-token"};
     for (int second = 0; second < 2; ++second, now += 1s) {
         flood(1000, 401);
         request.client_address = net::to_bytes(boost::asio::ip::make_address("192.0.2.8"));
@@ -219,7 +219,7 @@ TEST_F(write_lines, report_when_writes_are_rejected_and_when_they_resume) {
     ASSERT_EQ(lines.size(), 5u);
     const char* const reasons[] = {"disk-full", "io-error", "read-only", "damaged"};
     for (std::size_t i = 0; i < 4; ++i) {
-        EXPECT_EQ(lines[i].event, "write-refused");
+        EXPECT_EQ(lines[i].event, "writes-rejected");
         EXPECT_EQ(lines[i].level, log_level::error);
         EXPECT_EQ(lines[i].fields.at("reason"), reasons[i]);
     }

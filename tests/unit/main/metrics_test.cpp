@@ -17,11 +17,11 @@ TEST(metrics, all_except_those_of_routes_exist_from_the_start) {
          {"callsign_queue_depth 0", "callsign_batch_commands_count 0",
           "callsign_batch_seconds_sum 0", "callsign_commit_seconds_bucket{le=\"+Inf\"} 0",
           "callsign_batches_failed_total 0", "callsign_creates_total{outcome=\"created\"} 0",
-          "callsign_creates_total{outcome=\"refused\"} 0", "callsign_slots{state=\"pending\"} 0",
+          "callsign_creates_total{outcome=\"rejected\"} 0", "callsign_slots{state=\"pending\"} 0",
           "callsign_retry_seconds_count 0", "callsign_late_retries_total 0",
           "callsign_reaper_sweeps_total 0", "callsign_reaper_slots_total{result=\"scanned\"} 0",
           "callsign_reaper_sweep_seconds_count 0", "callsign_reaper_failures_total 0",
-          "callsign_http_connections 0", "callsign_http_connections_refused_total 0",
+          "callsign_http_connections 0", "callsign_http_connections_rejected_total 0",
           "callsign_http_timeouts_total 0", "# TYPE callsign_build_info gauge"}) {
         EXPECT_THAT(text, HasSubstr(std::string(line)));
     }
@@ -41,8 +41,8 @@ TEST(metrics, engine_events) {
     m.engine().slots_counted({.pending = 1, .committed = 2, .failed = 3});
     const std::string text = m.text();
     for (const char* line :
-         {"callsign_queue_depth 17\n", "callsign_rejected_total{limit=\"account_bytes\"} 1\n",
-          "callsign_rejected_total{limit=\"time\"} 0\n",
+         {"callsign_queue_depth 17\n", "callsign_overloaded_total{limit=\"account_bytes\"} 1\n",
+          "callsign_overloaded_total{limit=\"time\"} 0\n",
           "callsign_creates_total{outcome=\"replayed\"} 1\n",
           "callsign_creates_total{outcome=\"in_progress\"} 1\n",
           "callsign_creates_total{outcome=\"created\"} 0\n",
@@ -91,7 +91,7 @@ TEST(metrics, reaper_and_connection_events) {
     m.http().connection_opened();
     m.http().connection_opened();
     m.http().connection_closed();
-    m.http().connection_refused();
+    m.http().connection_rejected();
     m.http().connection_timed_out();
     const std::string text = m.text();
     for (const char* line :
@@ -99,7 +99,7 @@ TEST(metrics, reaper_and_connection_events) {
           "callsign_reaper_slots_total{result=\"forgotten\"} 4\n",
           "callsign_reaper_failures_total 1\n", "callsign_clock_behind_seconds 90\n",
           "callsign_clock_jumps_total 1\n", "callsign_account_full_total{limit=\"tokens\"} 1\n",
-          "callsign_http_connections 1\n", "callsign_http_connections_refused_total 1\n",
+          "callsign_http_connections 1\n", "callsign_http_connections_rejected_total 1\n",
           "callsign_http_timeouts_total 1\n"}) {
         EXPECT_THAT(text, HasSubstr(line));
     }
@@ -107,12 +107,12 @@ TEST(metrics, reaper_and_connection_events) {
 
 struct answers {
     metrics m;
-    void add(std::string_view route, unsigned status, std::string_view refused = {},
+    void add(std::string_view route, unsigned status, std::string_view rejected = {},
              std::string_view reason = {}) {
         net::http_response response;
         response.status = status;
         response.facts.route = route;
-        response.facts.refused = refused;
+        response.facts.rejected = rejected;
         response.facts.reason = reason;
         m.http().request_answered({}, response, 2ms);
     }
@@ -154,8 +154,8 @@ TEST(metrics, sync_calls_by_outcome) {
     a.add("/v1/client/add-version/{parent}", 409);
     a.add("/v1/client/add-version/{parent}", 503);
     a.add("/v1/client/get-child-version/{parent}", 404);
-    a.add("/v1/client/get-child-version/{parent}", 404, "sync-refused", "unknown-client");
-    a.add("/v1/client/get-child-version/{parent}", 410, "sync-refused", "unknown-version");
+    a.add("/v1/client/get-child-version/{parent}", 404, "sync-rejected", "unknown-client");
+    a.add("/v1/client/get-child-version/{parent}", 410, "sync-rejected", "unknown-version");
     a.add("/v1/client/snapshot", 200);
     a.add("/v1/tasks", 409);
     const std::string text = a.m.text();
@@ -164,11 +164,11 @@ TEST(metrics, sync_calls_by_outcome) {
           "{call=\"add-version\",outcome=\"conflict\"} 1\n",
           "{call=\"add-version\",outcome=\"failed\"} 1\n",
           "{call=\"get-child-version\",outcome=\"none\"} 1\n",
-          "{call=\"get-child-version\",outcome=\"refused\"} 1\n",
+          "{call=\"get-child-version\",outcome=\"rejected\"} 1\n",
           "{call=\"get-child-version\",outcome=\"gone\"} 1\n",
           "{call=\"get-snapshot\",outcome=\"ok\"} 1\n",
           "{call=\"add-snapshot\",outcome=\"ok\"} 0\n",
-          "callsign_refusals_total{event=\"sync-refused\",reason=\"unknown-client\"} 1\n"}) {
+          "callsign_rejections_total{event=\"sync-rejected\",reason=\"unknown-client\"} 1\n"}) {
         EXPECT_THAT(text, HasSubstr(line));
     }
 }
@@ -183,9 +183,9 @@ TEST(metrics, stored_rows_and_whether_writes_are_possible) {
     std::string text = m.text();
     for (const char* line :
          {"callsign_accounts 2\n", "callsign_tasks 40\n", "callsign_tasks_open 30\n",
-          "callsign_series_held 1\n", "callsign_writes_refused{reason=\"disk-full\"} 1\n",
-          "callsign_writes_refused{reason=\"io-error\"} 0\n",
-          "callsign_writes_refused{reason=\"damaged\"} 0\n",
+          "callsign_series_held 1\n", "callsign_writes_rejected{reason=\"disk-full\"} 1\n",
+          "callsign_writes_rejected{reason=\"io-error\"} 0\n",
+          "callsign_writes_rejected{reason=\"damaged\"} 0\n",
           "callsign_read_failures_total{of=\"record\"} 1\n", "callsign_ready 0\n",
           "callsign_database_bytes 4096\n", "callsign_wal_bytes 824\n",
           "callsign_disk_free_bytes 7\n", "callsign_disk_bytes 70\n"}) {
@@ -194,7 +194,7 @@ TEST(metrics, stored_rows_and_whether_writes_are_possible) {
     m.engine().write_failure_changed(std::nullopt);
     m.ready(true);
     text = m.text();
-    EXPECT_THAT(text, HasSubstr("callsign_writes_refused{reason=\"disk-full\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("callsign_writes_rejected{reason=\"disk-full\"} 0\n"));
     EXPECT_THAT(text, HasSubstr("callsign_ready 1\n"));
 }
 

@@ -47,7 +47,7 @@ TEST(http_server, the_connection_idle_longest_is_evicted) {
     EXPECT_EQ(third.read_rest(), "");
     expect_served(second);
     EXPECT_EQ(server.probe.evicted, 2);
-    EXPECT_EQ(server.probe.refused, 0);
+    EXPECT_EQ(server.probe.rejected, 0);
 }
 
 // This holds for any number of connections that send nothing or half a header.
@@ -76,7 +76,7 @@ TEST(http_server, rejects_connections_when_all_are_at_work) {
     EXPECT_EQ(first.read_answer().status(), 200u);
     server.probe.await(server.probe.closed, 1);
     expect_served(first);
-    EXPECT_EQ(server.probe.refused, 1);
+    EXPECT_EQ(server.probe.rejected, 1);
     EXPECT_EQ(server.probe.evicted, 0);
 }
 

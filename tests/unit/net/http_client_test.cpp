@@ -126,10 +126,10 @@ TEST(http_client, memory_is_reserved_as_a_response_arrives) {
     EXPECT_GE(asked.back(), whole->body.size());
     EXPECT_LE(asked.back(), 4 * whole->body.size());
     most = asked.back() - 1;
-    const auto refused = client.exchange({"GET", "/large"});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().error, errc::overloaded);
-    EXPECT_TRUE(refused.error().sent);
+    const auto rejected = client.exchange({"GET", "/large"});
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().error, errc::overloaded);
+    EXPECT_TRUE(rejected.error().sent);
     EXPECT_FALSE(client.connected());
 }
 

@@ -38,7 +38,7 @@ class counting_probe : public http_probe {
   public:
     void connection_opened() override { add(opened); }
     void connection_closed() override { add(closed); }
-    void connection_refused() override { add(refused); }
+    void connection_rejected() override { add(rejected); }
     void connection_evicted() override { add(evicted); }
     void connection_timed_out() override { add(timed_out); }
     void session_failed(std::string_view what) override {
@@ -67,7 +67,7 @@ class counting_probe : public http_probe {
             changed_.wait_for(lock, std::chrono::seconds(10), [&] { return count >= wanted; }));
     }
 
-    int opened = 0, closed = 0, refused = 0, evicted = 0, timed_out = 0, failed = 0, answered = 0;
+    int opened = 0, closed = 0, rejected = 0, evicted = 0, timed_out = 0, failed = 0, answered = 0;
     int finished = 0;
     struct finished_copy {
         unsigned status = 0;
@@ -224,7 +224,7 @@ class running_server {
           server_(
               io_.get_executor(), {asio::ip::make_address("127.0.0.1"), 0}, options,
               [this](http_request request) { return answer(this, std::move(request)); },
-              [](const refused_request& r) {
+              [](const rejected_request& r) {
                   return http_response{
                       r.status, "application/problem+json", std::string(r.code), {}};
               },

@@ -175,8 +175,8 @@ TEST(http_server, takes_the_absolute_form_and_half_closed_clients) {
 
 // ---- rejected requests ----
 
-void expect_refused(const http_options& options, std::string_view bytes, unsigned status,
-                    std::string_view code) {
+void expect_rejected(const http_options& options, std::string_view bytes, unsigned status,
+                     std::string_view code) {
     running_server server(options);
     client c(server.endpoint());
     c.send(bytes);
@@ -198,9 +198,9 @@ TEST(http_server, rejects_large_headers) {
         return start + fields + "A: " + std::string(left - 5, 'b') + "\r\n\r\n";
     };
     ASSERT_EQ(padded_to(1000).size(), 1000u);
-    expect_refused(o, padded_to(1001), 431, "header-too-large");
-    expect_refused(o, start + "A: " + std::string(100'000, 'b'), 431, "header-too-large");
-    expect_refused(o, "GET /" + std::string(5'000, 'b'), 431, "header-too-large");
+    expect_rejected(o, padded_to(1001), 431, "header-too-large");
+    expect_rejected(o, start + "A: " + std::string(100'000, 'b'), 431, "header-too-large");
+    expect_rejected(o, "GET /" + std::string(5'000, 'b'), 431, "header-too-large");
 
     running_server server(o);
     client c(server.endpoint());
@@ -212,13 +212,13 @@ TEST(http_server, rejects_large_bodies) {
     http_options o;
     o.body_bytes_max = 10;
     const std::string start = "PUT / HTTP/1.1\r\nHost: h\r\n";
-    expect_refused(o, start + "Content-Length: 11\r\n\r\n", 413, "body-too-large");
-    expect_refused(o, start + "Content-Length: 11\r\nExpect: 100-continue\r\n\r\n", 413,
-                   "body-too-large");
-    expect_refused(o, start + "Transfer-Encoding: chunked\r\n\r\n6\r\n123456\r\n5\r\n12345\r\n",
-                   413, "body-too-large");
-    expect_refused(o, start + "Transfer-Encoding: chunked\r\n\r\nffffffff\r\n", 413,
-                   "body-too-large");
+    expect_rejected(o, start + "Content-Length: 11\r\n\r\n", 413, "body-too-large");
+    expect_rejected(o, start + "Content-Length: 11\r\nExpect: 100-continue\r\n\r\n", 413,
+                    "body-too-large");
+    expect_rejected(o, start + "Transfer-Encoding: chunked\r\n\r\n6\r\n123456\r\n5\r\n12345\r\n",
+                    413, "body-too-large");
+    expect_rejected(o, start + "Transfer-Encoding: chunked\r\n\r\nffffffff\r\n", 413,
+                    "body-too-large");
 
     running_server server(o);
     client c(server.endpoint());
@@ -289,12 +289,12 @@ TEST(http_server, rejects_malformed_requests) {
              "PUT / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
              "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
          }) {
-        expect_refused({}, bytes, 400, "malformed-request");
+        expect_rejected({}, bytes, 400, "malformed-request");
     }
     const std::string endless_chunk_header =
         "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;" +
         std::string(20'000, 'x');
-    expect_refused({}, endless_chunk_header, 400, "malformed-request");
+    expect_rejected({}, endless_chunk_header, 400, "malformed-request");
 }
 
 // ---- pieces ----

@@ -18,12 +18,12 @@ using step = request_reader::step;
 
 struct outcome {
     std::vector<std::string> requests;
-    unsigned refused = 0;
+    unsigned rejected = 0;
     std::string why;
     friend bool operator==(const outcome&, const outcome&) = default;
     friend std::ostream& operator<<(std::ostream& out, const outcome& o) {
         for (const std::string& r : o.requests) out << r.substr(0, 200) << "; ";
-        return out << o.refused << " " << o.why;
+        return out << o.rejected << " " << o.why;
     }
 };
 
@@ -51,8 +51,8 @@ outcome read_all(std::string_view bytes, const std::vector<std::size_t>& cuts,
         if (next == step::ready) {
             out.requests.push_back(text_of(reader.take()));
             reader.begin();
-        } else if (next == step::refused) {
-            out.refused = reader.why().status;
+        } else if (next == step::rejected) {
+            out.rejected = reader.why().status;
             out.why = reader.why().code;
             return out;
         } else if (next == step::need_more) {
@@ -91,19 +91,19 @@ TEST(request_reader, reads_each_form_in_pieces_as_in_one) {
 
 // Verifies the forms that the test above compares.
 TEST(request_reader, accepts_and_rejects_the_forms_as_listed) {
-    std::vector<std::string> taken, refused, awaited;
+    std::vector<std::string> taken, rejected, awaited;
     for (const request_form& form : request_forms()) {
         const outcome o = read_all(form.bytes, {all});
-        auto& list = o.refused != 0 ? refused : o.requests.empty() ? awaited : taken;
+        auto& list = o.rejected != 0 ? rejected : o.requests.empty() ? awaited : taken;
         list.push_back(form.name);
-        if (o.refused == 0) continue;
-        EXPECT_EQ(o.refused, o.why == "body-too-large" ? 413u : 400u);
+        if (o.rejected == 0) continue;
+        EXPECT_EQ(o.rejected, o.why == "body-too-large" ? 413u : 400u);
     }
     EXPECT_EQ(taken.size(), 22u);
     EXPECT_EQ(taken.back(), "one behind another");
-    EXPECT_EQ(refused.size(), 26u);
-    EXPECT_EQ(refused.front(), "no HTTP");
-    EXPECT_EQ(refused.back(), "a trailer with a bare return");
+    EXPECT_EQ(rejected.size(), 26u);
+    EXPECT_EQ(rejected.front(), "no HTTP");
+    EXPECT_EQ(rejected.back(), "a trailer with a bare return");
     EXPECT_EQ(awaited.size(), 5u);
 }
 
@@ -114,15 +114,15 @@ TEST(request_reader, a_second_value_of_a_singleton_field_is_rejected) {
          {"Access-Control-Request-Method", "Authorization", "Content-Type", "Idempotency-Key",
           "Last-Event-ID", "Origin", "Sec-WebSocket-Key", "X-Client-Id"}) {
         const std::string once = begin + name + ": a\r\n";
-        EXPECT_EQ(read_all(once + "A: b\r\n\r\n", {all}).refused, 0u) << name;
-        EXPECT_EQ(read_all(once + "A: b\r\n" + name + ": a\r\n\r\n", {all}).refused, 400u) << name;
+        EXPECT_EQ(read_all(once + "A: b\r\n\r\n", {all}).rejected, 0u) << name;
+        EXPECT_EQ(read_all(once + "A: b\r\n" + name + ": a\r\n\r\n", {all}).rejected, 400u) << name;
     }
-    EXPECT_EQ(read_all(begin + "HOST: h\r\n\r\n", {all}).refused, 400u);
+    EXPECT_EQ(read_all(begin + "HOST: h\r\n\r\n", {all}).rejected, 400u);
     // These fields are lists.
     for (const std::string name : {"Accept", "Accept-Encoding", "Content-Encoding", "If-Match",
                                    "If-None-Match", "Sec-WebSocket-Protocol", "X-Forwarded-For"}) {
         const std::string twice = begin + name + ": a\r\n" + name + ": b\r\n\r\n";
-        EXPECT_EQ(read_all(twice, {all}).refused, 0u) << name;
+        EXPECT_EQ(read_all(twice, {all}).rejected, 0u) << name;
     }
 }
 
@@ -142,7 +142,7 @@ TEST(request_reader, lines_of_a_body_are_limited) {
          {"1;" + x + x, "1;" + x + x + "\r\na\r\n0\r\n\r\n", "0\r\nA: " + x + x,
           "0\r\n" + lines + lines + lines + "\r\n"}) {
         for (const std::size_t cut : {all, std::size_t{100}}) {
-            EXPECT_EQ(read_all(chunked_put(endless), {cut}).refused, 400u) << endless.substr(0, 9);
+            EXPECT_EQ(read_all(chunked_put(endless), {cut}).rejected, 400u) << endless.substr(0, 9);
         }
     }
 }
@@ -156,8 +156,8 @@ TEST(request_reader, the_limit_of_a_header_is_the_same_in_pieces) {
     const std::string bad_and_larger = start + std::string(100, 'x') + "\n\r\n";
     for (const std::size_t cut : {all, std::size_t{1}, std::size_t{7}}) {
         EXPECT_EQ(read_all(fits, {cut}, o).requests.size(), 1u);
-        EXPECT_EQ(read_all(larger, {cut}, o).refused, 431u);
-        EXPECT_EQ(read_all(bad_and_larger, {cut}, o).refused, 431u);
+        EXPECT_EQ(read_all(larger, {cut}, o).rejected, 431u);
+        EXPECT_EQ(read_all(bad_and_larger, {cut}, o).rejected, 431u);
     }
 }
 
@@ -233,7 +233,7 @@ TEST(request_reader, memory_is_held_for_a_body_as_it_arrives_not_as_it_is_announ
         }
         step next = step::need_more;
         for (int i = 0; i < 100 && next == step::need_more; ++i) next = r.send(piece);
-        EXPECT_EQ(next, step::refused);
+        EXPECT_EQ(next, step::rejected);
         EXPECT_EQ(r.reader().why().status, 503u);
         EXPECT_LE(r.held(), 10u << 20);
         r.reader().drop_body();
@@ -248,7 +248,7 @@ TEST(request_reader, a_small_body_counts_too) {
     r.reader().take();
     r.reader().begin();
     EXPECT_EQ(r.held(), 0u);
-    EXPECT_EQ(r.send(put_of(std::string(1001, 'x'))), step::refused);
+    EXPECT_EQ(r.send(put_of(std::string(1001, 'x'))), step::rejected);
 }
 
 }  // namespace

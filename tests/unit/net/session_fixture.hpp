@@ -44,7 +44,7 @@ class sessions {
     explicit sessions(http_options options, http_hooks hooks = {})
         : acceptor_(io_, {asio::ip::make_address("127.0.0.1"), 0}),
           state_{std::move(options), [this](http_request r) { return answer(this, std::move(r)); },
-                 [](const refused_request& r) {
+                 [](const rejected_request& r) {
                      return http_response{r.status, "text/plain", std::string(r.code), {}};
                  },
                  &probe, std::move(hooks)} {

@@ -135,7 +135,8 @@ TEST(session, a_body_is_requested_only_once_it_is_admitted) {
     hooks.admit = [&](http_request head) -> asio::awaitable<admission> {
         asked.push_back(std::string(head.target()) + " " + head.body());
         admission given{.payer = account_id{7}};
-        if (head.target() == "/refused") given.refused = http_response{401, "text/plain", "no", {}};
+        if (head.target() == "/rejected")
+            given.rejected = http_response{401, "text/plain", "no", {}};
         co_return given;
     };
     sessions all(patient(), hooks);
@@ -143,11 +144,11 @@ TEST(session, a_body_is_requested_only_once_it_is_admitted) {
         return "PUT " + path +
                " HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2000\r\n\r\n";
     };
-    sessions::peer refused(all);
-    refused.send(put("/refused"));
-    EXPECT_EQ(refused.read().substr(0, 12), "HTTP/1.1 401");
+    sessions::peer rejected(all);
+    rejected.send(put("/rejected"));
+    EXPECT_EQ(rejected.read().substr(0, 12), "HTTP/1.1 401");
     EXPECT_EQ(all.held(), 0u);
-    refused.send(std::string(2000, 'x'));
+    rejected.send(std::string(2000, 'x'));
     EXPECT_EQ(all.held(), 0u);
 
     sessions::peer allowed(all);
@@ -165,7 +166,7 @@ TEST(session, a_body_is_requested_only_once_it_is_admitted) {
     EXPECT_EQ(allowed.read().substr(0, 12), "HTTP/1.1 200");
     allowed.send("GET /none HTTP/1.1\r\nHost: h\r\n\r\n");
     EXPECT_EQ(allowed.read().substr(0, 12), "HTTP/1.1 200");
-    EXPECT_EQ(asked, (std::vector<std::string>{"/refused ", "/hold "}));
+    EXPECT_EQ(asked, (std::vector<std::string>{"/rejected ", "/hold "}));
 }
 
 }  // namespace

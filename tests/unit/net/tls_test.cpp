@@ -265,7 +265,7 @@ TEST_F(tls, rejects_old_versions_and_other_protocols) {
         const unsigned char* chosen = nullptr;
         unsigned size = 0;
         SSL_get0_alpn_selected(stream.native_handle(), &chosen, &size);
-        return error ? "refused" : std::string(reinterpret_cast<const char*>(chosen), size);
+        return error ? "rejected" : std::string(reinterpret_cast<const char*>(chosen), size);
     };
     EXPECT_EQ(shake([](SSL*) {}), "");
     EXPECT_EQ(shake([](SSL* s) {
@@ -273,7 +273,7 @@ TEST_F(tls, rejects_old_versions_and_other_protocols) {
                   SSL_set_min_proto_version(s, TLS1_VERSION);
                   SSL_set_max_proto_version(s, TLS1_1_VERSION);
               }),
-              "refused");
+              "rejected");
     const auto offer = [](const char* protocols) {
         return [protocols](SSL* s) {
             const auto* const bytes = reinterpret_cast<const unsigned char*>(protocols);
@@ -281,7 +281,7 @@ TEST_F(tls, rejects_old_versions_and_other_protocols) {
         };
     };
     EXPECT_EQ(shake(offer("\x02h2\x08http/1.1")), "http/1.1");
-    EXPECT_EQ(shake(offer("\x02h2")), "refused");
+    EXPECT_EQ(shake(offer("\x02h2")), "rejected");
 }
 
 TEST_F(tls, the_end_of_a_response_is_authenticated) {

@@ -51,8 +51,8 @@ TEST_F(line_output_test, a_slow_reader_does_not_block_the_writer) {
     std::string got;
     {
         line_output out(ends_[1], 100'000);
-        int taken = 0, refused = 0;
-        while (refused < 1000) (out.put(line, false) ? taken : refused)++;
+        int taken = 0, rejected = 0;
+        while (rejected < 1000) (out.put(line, false) ? taken : rejected)++;
         EXPECT_LT(taken, 300) << "limited by the pipe and the buffer";
         EXPECT_TRUE(out.put("important", true)) << "there is space reserved for it";
         EXPECT_EQ(out.take_left_out(), 1000u);
@@ -73,16 +73,16 @@ TEST_F(line_output_test, a_slow_reader_does_not_block_the_writer) {
 
 TEST_F(line_output_test, important_lines_are_limited_too) {
     const std::string line(1000, 'x');
-    int refused = 0;
+    int rejected = 0;
     line_output out(ends_[1], 100'000);
-    for (int i = 0; i < 1000; ++i) refused += out.put(line, true) ? 0 : 1;
-    EXPECT_GT(refused, 500);
+    for (int i = 0; i < 1000; ++i) rejected += out.put(line, true) ? 0 : 1;
+    EXPECT_GT(rejected, 500);
     // drain() does not wait for a reader that has closed the pipe.
     ::close(std::exchange(ends_[0], -1));
     const auto begun = std::chrono::steady_clock::now();
     out.drain(10s);
     EXPECT_LT(std::chrono::steady_clock::now() - begun, 5s);
-    EXPECT_GE(out.take_left_out(), static_cast<std::uint64_t>(refused) + 10) << "they are dropped";
+    EXPECT_GE(out.take_left_out(), static_cast<std::uint64_t>(rejected) + 10) << "they are dropped";
 }
 
 }  // namespace

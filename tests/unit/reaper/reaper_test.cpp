@@ -171,10 +171,10 @@ TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
         return h.look(question);
     };
     EXPECT_EQ(said(accounts[0]), 3);
-    faulty_.refuse_reads(store_failure::kind::refused);
+    faulty_.reject_reads(store_failure::kind::rejected);
     h.advance(1min);
     EXPECT_GT(probe_.failures, 0);
-    faulty_.refuse_reads({});
+    faulty_.reject_reads({});
     EXPECT_EQ(said(accounts[0]), 3);
     probe_.sweeps.clear();
     h.advance(1min);
@@ -189,7 +189,7 @@ TEST_F(reaper_test, a_failure_in_one_part_does_not_block_the_others) {
     test_server h(options({.interval = 30s, .account_grace = 1h}, true));
     const auto id = h.make_account("a", "SYN").id;
     ASSERT_TRUE(h.run(h.engine().submit(delete_account{account_ref{id}})));
-    faulty_.refuse_forgetting(true);
+    faulty_.reject_forgetting(true);
     h.advance(2h);
     EXPECT_GT(probe_.failures, 0);
     EXPECT_FALSE(h.look([&](read_tx& tx) { return accounts::find(tx, id).has_value(); }));
@@ -374,7 +374,7 @@ TEST_F(reaper_test, a_sweep_that_the_store_rejects_is_reported_and_retried) {
     lose_clients(1);
     test_server h(options({.interval = 1min, .window = 1min}, true));
     h.settle();
-    faulty_.arm(fault_point::before_sweep_commit, fault_kind::refuse);
+    faulty_.arm(fault_point::before_sweep_commit, fault_kind::reject);
     h.advance(150s);
     EXPECT_EQ(probe_.failures, 1);
     EXPECT_EQ(disk_.totals()->slots.pending, 1);

@@ -167,9 +167,9 @@ TEST_F(windows, a_slot_that_stays_pending_counts_again_at_twice_its_age) {
     lose("k");
     for (const milliseconds wait : {10s, 1s, 1s, 10s, 1s, 30s}) {
         server_->advance(wait);
-        faulty_.arm(fault_point::before_fulfil_commit, fault_kind::refuse);
-        const auto refused = server_->run(server_->engine().create(request("k")));
-        EXPECT_FALSE(refused);
+        faulty_.arm(fault_point::before_fulfil_commit, fault_kind::reject);
+        const auto rejected = server_->run(server_->engine().create(request("k")));
+        EXPECT_FALSE(rejected);
     }
     EXPECT_NEAR(here().samples, 3, 0.01);  // at 10, 22 and 53 seconds
     server_->advance(1h);
@@ -223,12 +223,12 @@ TEST_F(windows, a_restart_loses_nothing) {
 TEST_F(windows, retries_before_the_first_sweep_are_added) {
     retry(60, 1s);
     server_->advance(1min);
-    faulty_.refuse_reads(store_failure::kind::refused);
+    faulty_.reject_reads(store_failure::kind::rejected);
     start();
     EXPECT_EQ(probe_.failures, 1);
     retry(60, 1s);
     EXPECT_NEAR(here().samples, 60, 0.1);
-    faulty_.refuse_reads({});
+    faulty_.reject_reads({});
     server_->advance(1min);
     EXPECT_NEAR(here().samples, 120, 0.1);
 }
@@ -239,12 +239,12 @@ TEST_F(windows, no_slot_fails_before_the_stored_record_is_read) {
     server_->advance(31s);
     ASSERT_GE(window(), 90min);
     lose("k");
-    faulty_.refuse_reads(store_failure::kind::refused);
+    faulty_.reject_reads(store_failure::kind::rejected);
     start();
     server_->advance(1h);
     EXPECT_EQ(disk_->totals()->slots.failed, 0);
     EXPECT_GT(probe_.failures, 100);
-    faulty_.refuse_reads({});
+    faulty_.reject_reads({});
     server_->advance(1min);
     EXPECT_GE(window(), 90min);
     EXPECT_EQ(disk_->totals()->slots.failed, 0);
@@ -255,11 +255,11 @@ TEST_F(windows, no_slot_fails_before_the_stored_record_is_read) {
 TEST_F(windows, a_corrupt_record_is_replaced) {
     retry(150, 41s);
     server_->advance(5h);
-    faulty_.refuse_reads(store_failure::kind::damaged);
+    faulty_.reject_reads(store_failure::kind::damaged);
     start();
     EXPECT_EQ(probe_.failures, 1);  // the sweep then fails at its next read, of purged tasks
     EXPECT_EQ(window(), 10min);
-    faulty_.refuse_reads({});
+    faulty_.reject_reads({});
     retry(20, 1s);
     server_->advance(1min);
     EXPECT_NEAR(here().samples, 20, 0.01);
@@ -269,7 +269,7 @@ TEST_F(windows, a_corrupt_record_is_replaced) {
 
 TEST_F(windows, a_record_that_cannot_be_stored_is_stored_later) {
     retry(150, 41s);
-    faulty_.arm(fault_point::before_any_commit, fault_kind::refuse);
+    faulty_.arm(fault_point::before_any_commit, fault_kind::reject);
     server_->advance(5min);
     start();
     EXPECT_NEAR(here().samples, 150, 0.1);

@@ -34,11 +34,11 @@ class number_imports : public managed_account {
         const auto before = head().seq;
         const auto answer = run(c);
         EXPECT_EQ(head().seq, before) << "nothing is imported";
-        if (!std::holds_alternative<import_numbers::refused>(answer)) return "(none)";
+        if (!std::holds_alternative<import_numbers::rejected>(answer)) return "(none)";
         constexpr const char* names[] = {"unknown", "archived", "number", "uuid",
                                          "gap",     "passed",   "future"};
         std::string text;
-        for (const auto& f : std::get<import_numbers::refused>(answer).faults) {
+        for (const auto& f : std::get<import_numbers::rejected>(answer).faults) {
             text += (text.empty() ? "" : ", ") + std::to_string(f.row) + " " +
                     names[static_cast<int>(f.kind)] + " " + f.key;
         }

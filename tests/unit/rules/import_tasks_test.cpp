@@ -159,7 +159,7 @@ struct imports_with_keys : imports {
         told all;
         const auto seq = head().seq;
         const auto answer = run(c_);
-        for (const auto& each : std::get<import_tasks::keys_refused>(answer).faults) {
+        for (const auto& each : std::get<import_tasks::keys_rejected>(answer).faults) {
             EXPECT_EQ(each.key, value_of(c_.tasks[each.task].attributes, "key"));
             all.emplace_back(each.task, each.kind, each.other);
         }

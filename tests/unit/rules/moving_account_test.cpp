@@ -197,8 +197,8 @@ TEST_F(moving_account, has_a_unique_client_id) {
 TEST_F(moving_account, is_rejected_while_local_devices_sync) {
     const auto device = run(create_device{account_, "laptop", uuid_of(30), "key"});
     const device_id id = std::get<callsign::device>(device).id;
-    const auto refused = move();
-    EXPECT_EQ(std::get<move_to_remote::has_devices>(refused).active, 1u);
+    const auto rejected = move();
+    EXPECT_EQ(std::get<move_to_remote::has_devices>(rejected).active, 1u);
     EXPECT_FALSE(remotes::find(*store_->begin_read(), account_));
     run(revoke_device{account_ref{account_}, id});
     EXPECT_TRUE(std::holds_alternative<move_to_remote::moving>(move()));

@@ -84,8 +84,8 @@ TEST_F(remote_account, a_task_that_would_be_too_large_gets_no_slot_and_is_not_se
     EXPECT_TRUE(std::holds_alternative<task_too_large>(run(large)));
     EXPECT_EQ(store_->totals()->slots.pending, 0);
     const slot_id other = reserved("other");
-    const auto refused = run(begin_delivery{other, "", large.attributes});
-    EXPECT_TRUE(std::holds_alternative<task_too_large>(refused));
+    const auto rejected = run(begin_delivery{other, "", large.attributes});
+    EXPECT_TRUE(std::holds_alternative<task_too_large>(rejected));
     EXPECT_EQ(waiting().creations, 0);
 }
 

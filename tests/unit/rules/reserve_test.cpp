@@ -120,9 +120,9 @@ TEST_F(creations, other_requests_with_the_key_have_no_event) {
     reserve other = wanted("k");
     other.fingerprint = sha256("other");
     EXPECT_TRUE(std::holds_alternative<key_conflict>(run(other)));
-    reserve refused = wanted("k");
-    refused.depends = {uuid_of(77)};
-    EXPECT_TRUE(std::holds_alternative<depends_unmet>(run(refused)));
+    reserve rejected = wanted("k");
+    rejected.depends = {uuid_of(77)};
+    EXPECT_TRUE(std::holds_alternative<depends_unmet>(run(rejected)));
     EXPECT_FALSE(was_told<events::retry_seen>());
 }
 

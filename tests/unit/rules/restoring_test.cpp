@@ -89,9 +89,9 @@ TEST_F(restored, the_audit_log_has_it_and_of_when_the_backup_was) {
 
 TEST_F(restored, creates_nothing_and_leaves_no_slot) {
     hold();
-    const auto refused = run(reserve{account_, "three", {}, {}, ""});
-    ASSERT_TRUE(is_held(refused));
-    EXPECT_EQ(std::get<series_held>(refused).prefix, "SYN");
+    const auto rejected = run(reserve{account_, "three", {}, {}, ""});
+    ASSERT_TRUE(is_held(rejected));
+    EXPECT_EQ(std::get<series_held>(rejected).prefix, "SYN");
     EXPECT_EQ(store_->totals()->slots.pending, 0);
     // A receipt from before the backup is returned again.
     EXPECT_TRUE(std::holds_alternative<receipted>(run(reserve{account_, "two", {}, {}, ""})));
@@ -103,9 +103,9 @@ TEST_F(restored, a_project_has_its_own_series) {
     resume();
     reserve wanted{account_, "three", {}, {}, ""};
     wanted.attributes = {{"project", "ops"}};
-    const auto refused = run(wanted);
-    ASSERT_TRUE(is_held(refused));
-    EXPECT_EQ(std::get<series_held>(refused).prefix, "OPS");
+    const auto rejected = run(wanted);
+    ASSERT_TRUE(is_held(rejected));
+    EXPECT_EQ(std::get<series_held>(rejected).prefix, "OPS");
 }
 
 TEST_F(restored, a_creation_begun_before_the_backup_waits) {
@@ -293,8 +293,8 @@ TEST_F(restored, an_export_brings_the_number_of_a_task) {
     send(client, made(6, ""));
     auto taken = all;
     taken.tasks = {{uuid_of(6), {{"key", "SYN-8"}}}};
-    const auto refused = std::get<import_tasks::keys_refused>(run(taken));
-    EXPECT_EQ(refused.faults.front().kind, import_tasks::key_fault_kind::number_taken);
+    const auto rejected = std::get<import_tasks::keys_rejected>(run(taken));
+    EXPECT_EQ(rejected.faults.front().kind, import_tasks::key_fault_kind::number_taken);
 }
 
 TEST_F(restored, a_table_of_numbers_brings_the_number_of_a_task) {

@@ -33,7 +33,7 @@ class series_rules : public managed_account {
         return c;
     }
     template <class Answer>
-    bool is_refused(const edit_series& c) {
+    bool is_rejected(const edit_series& c) {
         return std::holds_alternative<Answer>(run(c));
     }
     receipt created(const std::string& prefix, attributes all = {}) {
@@ -173,12 +173,12 @@ TEST_F(series_rules, keep_former_prefixes_as_aliases) {
     EXPECT_TRUE(std::holds_alternative<prefix_taken>(run(create_series{account_, "OLD"})));
     edit_series other = of("SYN");
     other.prefix = "OLD";
-    EXPECT_TRUE(is_refused<prefix_taken>(other));
+    EXPECT_TRUE(is_rejected<prefix_taken>(other));
     c.named = "NEW";
     c.prefix = "OLD";
     EXPECT_EQ(std::get<series>(run(c)).prefix, "OLD");
     EXPECT_EQ(name_of("NEW-2"), "OLD-2");
-    EXPECT_TRUE(is_refused<no_such_series>(of("NONE")));
+    EXPECT_TRUE(is_rejected<no_such_series>(of("NONE")));
 }
 
 TEST_F(series_rules, the_default_may_be_renamed) {
@@ -203,7 +203,7 @@ TEST_F(series_rules, a_project_selects_the_series_at_creation_only) {
     EXPECT_EQ(key("", {{"project", "garden"}}), "HOME-2");
     edit_series taken = of("SYN");
     taken.project = "garden";
-    EXPECT_TRUE(is_refused<project_taken>(taken));
+    EXPECT_TRUE(is_rejected<project_taken>(taken));
     EXPECT_TRUE(std::holds_alternative<project_taken>(run(create_series{account_, "X", "garden"})));
     c.project = "";
     run(c);
@@ -230,7 +230,7 @@ TEST_F(series_rules, archived_ones_assign_no_numbers_and_resolve) {
     EXPECT_EQ(key("HOME"), "HOME-3");
     edit_series standard = of("SYN");
     standard.archived = true;
-    EXPECT_TRUE(is_refused<edit_series::default_stays>(standard));
+    EXPECT_TRUE(is_rejected<edit_series::default_stays>(standard));
 }
 
 // ---- starting numbers ----
@@ -253,7 +253,7 @@ TEST_F(series_rules, allow_no_gaps_unless_configured) {
     c.next = 2;
     EXPECT_TRUE(std::holds_alternative<series>(run(c))) << "an edit without a change";
     c.next = 3;
-    EXPECT_TRUE(is_refused<edit_series::promises_no_gaps>(c));
+    EXPECT_TRUE(is_rejected<edit_series::promises_no_gaps>(c));
     c.next = 1;
     const auto low = std::get<edit_series::next_too_low>(run(c));
     EXPECT_EQ(low.least, 2);
@@ -273,12 +273,12 @@ TEST_F(series_rules, a_rejected_change_changes_nothing) {
     edit_series c = of("SYN");
     c.prefix = "NEW";
     c.next = 5;
-    EXPECT_TRUE(is_refused<edit_series::promises_no_gaps>(c));
+    EXPECT_TRUE(is_rejected<edit_series::promises_no_gaps>(c));
     EXPECT_EQ(shown("SYN").prefix, "SYN");
     c = of("SYN");
     c.reset = reset_policy::daily;
     c.prefix = "NEW";
-    EXPECT_TRUE(is_refused<edit_series::reset_is_settled>(c));
+    EXPECT_TRUE(is_rejected<edit_series::reset_is_settled>(c));
     EXPECT_EQ(shown("NEW").prefix, "");
     make_series({{}, "FRESH"});
     edit_series fresh = of("FRESH");

@@ -197,7 +197,7 @@ TEST_F(backup, a_restore_is_complete_or_has_no_effect_whichever_syncs_fail) {
         copy(*source, copies());
     }
     bool struck = true;
-    int refused = 0;
+    int rejected = 0;
     for (std::int64_t sync = 1; struck; ++sync) {
         fs::remove_all(data());
         fill(*open(data()), 3);
@@ -209,13 +209,13 @@ TEST_F(backup, a_restore_is_complete_or_has_no_effect_whichever_syncs_fail) {
                 [](std::string_view) {});
         } catch (const std::runtime_error&) {
             wanted = 3;
-            ++refused;
+            ++rejected;
         }
         struck = disk.has_struck();
         disk.heal();
         EXPECT_EQ(accounts_in(*open(data())), wanted) << "sync " << sync;
     }
-    EXPECT_GT(refused, 2);
+    EXPECT_GT(rejected, 2);
 }
 
 TEST_F(backup, can_be_restored_into_a_missing_directory) {

@@ -45,7 +45,7 @@ class log_bound : public ::testing::Test {
                         sha256(std::to_string(++written_)), t0_);
             tx->commit();
         } catch (const store_failure& failure) {
-            EXPECT_EQ(failure.reason(), store_failure::kind::refused) << failure.what();
+            EXPECT_EQ(failure.reason(), store_failure::kind::rejected) << failure.what();
             return false;
         }
         store_->embedded()->maintain(false);
@@ -59,7 +59,7 @@ class log_bound : public ::testing::Test {
             accounts::all(*tx);
             return tx;
         } catch (const store_failure& failure) {
-            EXPECT_EQ(failure.reason(), store_failure::kind::refused) << failure.what();
+            EXPECT_EQ(failure.reason(), store_failure::kind::rejected) << failure.what();
             return nullptr;
         }
     }
@@ -280,15 +280,15 @@ INSTANTIATE_TEST_SUITE_P(chances, failed_sync, ::testing::Range(1, 9));
 
 TEST_F(log_bound, holds_with_permanent_readers) {
     auto one = read();
-    int refused = 0;
+    int rejected = 0;
     for (int i = 0; i < 400; ++i) {
-        if (!write()) ++refused;
+        if (!write()) ++rejected;
         if (i % 5 != 4) continue;
         auto next = read();
         one = std::move(next);
     }
     EXPECT_LT(longest_, bound);
-    EXPECT_LT(refused, 100);
+    EXPECT_LT(rejected, 100);
 }
 
 TEST_F(log_bound, holds_with_a_long_reader_and_writes_resume_after_it) {

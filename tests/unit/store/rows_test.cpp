@@ -126,21 +126,21 @@ TEST(retry_rows, truncated_or_altered_ones_are_sound_or_rejected) {
 }
 
 TEST(retry_rows, that_encode_would_not_have_written_are_rejected) {
-    const auto refused = [](auto damage) {
+    const auto rejected = [](auto damage) {
         rows::RetryTimes message;
         EXPECT_TRUE(message.ParseFromString(encode(some_retries())));
         damage(message);
         return !decode_retry_record(message.SerializeAsString());
     };
-    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries()->RemoveLast(); }));
-    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->add_buckets(200); }));
-    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->set_weights(0, -1); }));
-    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->set_weights(0, std::nan("")); }));
-    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->set_buckets(1, 9999); }));
-    EXPECT_TRUE(refused([](auto& m) { m.mutable_retries(2)->set_buckets(0, 190); }));
-    EXPECT_TRUE(refused([](auto& m) { m.set_half_life_ms(0); }));
-    EXPECT_TRUE(refused([](auto& m) { m.set_age_ms(-1); }));
-    EXPECT_TRUE(refused([](auto& m) { m.set_failed(std::nan("")); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.mutable_retries()->RemoveLast(); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.mutable_retries(2)->add_buckets(200); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.mutable_retries(2)->set_weights(0, -1); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.mutable_retries(2)->set_weights(0, std::nan("")); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.mutable_retries(2)->set_buckets(1, 9999); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.mutable_retries(2)->set_buckets(0, 190); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.set_half_life_ms(0); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.set_age_ms(-1); }));
+    EXPECT_TRUE(rejected([](auto& m) { m.set_failed(std::nan("")); }));
 }
 
 }  // namespace

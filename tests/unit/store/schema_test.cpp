@@ -110,7 +110,7 @@ TEST(schema, data_of_another_program_are_rejected_and_not_changed) {
         std::ifstream in(file, std::ios::binary);
         return std::string{std::istreambuf_iterator<char>(in), {}};
     };
-    const auto refused = [&](const temp_dir& dir, const char* why) {
+    const auto rejected = [&](const temp_dir& dir, const char* why) {
         const std::string before = bytes(file_in(dir));
         try {
             open(dir);
@@ -128,7 +128,7 @@ TEST(schema, data_of_another_program_are_rejected_and_not_changed) {
         SQLite::Database(file_in(dir).string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
             .exec("CREATE TABLE accounts (x); CREATE TABLE slots (x); PRAGMA user_version = " +
                   std::to_string(version));
-        refused(dir, "other tables");
+        rejected(dir, "other tables");
     }
     // Callsign's tables in pages without checksums: another program has written the file.
     temp_dir copied;
@@ -137,14 +137,14 @@ TEST(schema, data_of_another_program_are_rejected_and_not_changed) {
                              SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
         own.exec(std::string(sqlite::migrations().front().text) + "; PRAGMA user_version = 1");
     }
-    refused(copied, "no sums");
+    rejected(copied, "no sums");
     temp_dir without_tables;
     SQLite::Database(file_in(without_tables).string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
         .exec("PRAGMA application_id = 7");
-    refused(without_tables, "no sums");
+    rejected(without_tables, "no sums");
     temp_dir text;
     std::ofstream(file_in(text)) << "not a database at all, but some text of a person";
-    refused(text, "no SQLite database");
+    rejected(text, "no SQLite database");
     temp_dir empty;
     std::ofstream(file_in(empty)).flush();
     EXPECT_TRUE(open(empty));
@@ -188,10 +188,10 @@ TEST(data_directory, a_world_writable_one_is_rejected) {
     try {
         open(dir);
         ADD_FAILURE() << "the store was opened";
-    } catch (const std::runtime_error& refused) {
-        EXPECT_NE(std::string(refused.what()).find("chmod 700 " + dir.path().string()),
+    } catch (const std::runtime_error& rejected) {
+        EXPECT_NE(std::string(rejected.what()).find("chmod 700 " + dir.path().string()),
                   std::string::npos)
-            << refused.what();
+            << rejected.what();
     }
     std::filesystem::permissions(dir.path(), std::filesystem::perms(0770));
     EXPECT_TRUE(open(dir));

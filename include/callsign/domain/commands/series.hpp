@@ -108,11 +108,11 @@ struct import_numbers {
         std::int64_t imported = 0;
         std::int64_t there_already = 0;
     };
-    struct refused {
+    struct rejected {
         std::vector<fault> faults;
     };
     using answer =
-        std::variant<done, refused, no_such_account, account_is_opaque, account_is_remote>;
+        std::variant<done, rejected, no_such_account, account_is_opaque, account_is_remote>;
 };
 claim claim_of(const import_numbers& c);
 

@@ -111,12 +111,12 @@ struct import_tasks {
         std::string key{};    // the task's key
         std::string other{};  // the prefix, the holder of the number, or the missing key
     };
-    struct keys_refused {
+    struct keys_rejected {
         std::vector<key_fault> faults{};
         done checked{};  // of a check: as if without errors; otherwise the import so far
     };
     using answer = std::variant<done, no_such_account, account_is_opaque, account_is_remote,
-                                task_too_large, series_held, account_full, keys_refused>;
+                                task_too_large, series_held, account_full, keys_rejected>;
 };
 claim claim_of(const import_tasks& c);
 

@@ -43,7 +43,7 @@ struct foresee_create_device {
 
     struct answer {
         account_id account;
-        std::optional<create_device::answer> refusal;
+        std::optional<create_device::answer> rejection;
     };
 };
 claim claim_of(const foresee_create_device& q);

@@ -188,7 +188,7 @@ void try_port(port_facts& port, const boost::asio::ip::tcp::endpoint& at) {
     if (is_free) return;
     port.trouble = std::generic_category().message(error);
     port.is_taken = error == EADDRINUSE;
-    port.is_refused = error == EACCES;
+    port.is_rejected = error == EACCES;
 }
 
 port_facts look_at_port(const config& c, bool is_running) {

@@ -458,7 +458,7 @@ void judge_port(const facts& f, std::vector<diagnosis>& all) {
     if (!f.is_running && p.is_taken) {
         c.error("another program listens on " + p.listen,
                 "stop it (ss -ltnp shows which), or choose another server.listen");
-    } else if (!f.is_running && p.is_refused) {
+    } else if (!f.is_running && p.is_rejected) {
         c.warn(p.listen + " cannot be used by " + f.user_name,
                "grant the service the capability (AmbientCapabilities=CAP_NET_BIND_SERVICE)");
     } else if (!f.is_running && !p.trouble.empty()) {

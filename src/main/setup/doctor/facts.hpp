@@ -74,7 +74,7 @@ struct port_facts {
     bool is_behind_tls = false;  // server.public_url has https
     std::string trouble{};       // why nothing can listen there now; empty: something could
     bool is_taken = false;
-    bool is_refused = false;  // not permitted to this user
+    bool is_rejected = false;  // not permitted to this user
 };
 
 struct facts {

@@ -196,7 +196,7 @@ void checkpointer::shorten_log() {
     }
     if (wal_pages_ < log_bound()) return;
     if (checkpoint_failure_) throw *checkpoint_failure_;
-    if (held_) throw store_failure(kind::refused, "readers keep the log at its bound");
+    if (held_) throw store_failure(kind::rejected, "readers keep the log at its bound");
 }
 
 int checkpointer::note_wal(void* self, sqlite3*, const char*, int pages) {

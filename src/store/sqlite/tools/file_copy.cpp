@@ -24,7 +24,7 @@ class file_copy final : public store_copy {
             const int code = pages_.executeStep(pages_a_step);
             // No other connection has either file open for writing.
             if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
-                throw store_failure(store_failure::kind::refused, "the copy's file is locked");
+                throw store_failure(store_failure::kind::rejected, "the copy's file is locked");
             }
             if (code != SQLITE_DONE) stop_if_endless();
             return code != SQLITE_DONE;
@@ -50,7 +50,7 @@ class file_copy final : public store_copy {
     void stop_if_endless() {
         copied_ += pages_a_step;
         if (copied_ > begins_max * (std::int64_t{pages_.getTotalPageCount()} + pages_a_step)) {
-            throw store_failure(store_failure::kind::refused,
+            throw store_failure(store_failure::kind::rejected,
                                 "failing writes restart the copy repeatedly");
         }
     }

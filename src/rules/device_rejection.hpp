@@ -9,6 +9,6 @@
 namespace callsign::rules {
 
 // Returns none if the device can be added. Does not check `sealed_key`.
-std::optional<create_device::answer> refusal_of(read_tx& tx, const create_device& c);
+std::optional<create_device::answer> rejection_of(read_tx& tx, const create_device& c);
 
 }  // namespace callsign::rules
