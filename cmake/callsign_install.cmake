@@ -42,12 +42,11 @@ install(FILES config/debian/copyright ${debian_dir}/changelog.Debian ${debian_di
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT ${CALLSIGN_MAINTAINER})
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/package)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "sync server that gives every task a number people can say")
-set(CPACK_PACKAGE_DESCRIPTION "Tasks have UUIDs; people say SYN-42. Phones, laptops and scripts of one account
-create tasks over HTTP, each under an idempotency key of its own, and numbers
-are consecutive, without a duplicate or a gap. Taskwarrior 3 syncs with it as
-it is. One program with an embedded SQLite store; callsign, for the operator,
-is beside it.")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "sync server that gives every task a short key such as SYN-42")
+set(CPACK_PACKAGE_DESCRIPTION "Clients create tasks over HTTP, each with an idempotency key; the numbers of a
+series are unique and contiguous. Taskwarrior 3 syncs with the server. The
+package contains the server callsignd, with an embedded SQLite store, and the
+command line program callsign for operators.")
 set(CPACK_INSTALL_CMAKE_PROJECTS ${CMAKE_BINARY_DIR} callsign Unspecified /
                                  ${CMAKE_BINARY_DIR} callsign service /)
 # Makes absolute paths such as /etc/callsign relative to the package's root.

@@ -17,7 +17,7 @@ namespace {
 
 series series_of(read_tx& tx, const task& t) {
     auto its = all_series::find(tx, t.account, t.current_prefix);
-    if (!its) throw_damaged("tasks", t.id.value, "its series is not there");
+    if (!its) throw_damaged("tasks", t.id.value, "its series does not exist");
     return *std::move(its);
 }
 

@@ -71,7 +71,7 @@ class read_tx : public row_reader {
         auto found = get<Index>(id);
         if (!found)
             throw_damaged(std::string(info_of<Index>().table->name), number_of(id),
-                          "it is not there");
+                          "does not exist");
         return found;
     }
     // Visits the rows in order until `visit` returns false. Rows that `visit` changes in this table

@@ -348,7 +348,7 @@ inline void take_column(column_source& from, const bytes_if_any<std::string>& v)
 template <class Optional, class Part>
 void take_column(column_source& from, const part_of<Optional, Part>& v) {
     if (from.take_null()) return;
-    if (!v.whole) from.damaged("a part of what is not there");
+    if (!v.whole) from.damaged("a part of a row that does not exist");
     if (!*v.whole) v.whole->emplace();
     take_column(from, std::invoke(v.part, **v.whole));
 }

@@ -118,14 +118,14 @@ class feed_reader {
     // Returns the task after version `seq`. If it has been purged since, its current, empty state.
     task as_it_stood(const uuid& id, std::int64_t seq) {
         auto now = counted(tasks::find(tx_, q_.account, id));
-        if (!now) throw_damaged("versions by seq", seq, "a task of it is not there");
+        if (!now) throw_damaged("versions by seq", seq, "a task of it does not exist");
         if (now->purged || now->last_seq <= seq) return *std::move(now);
         auto then = counted(history::find_as_of(tx_, q_.account, id, seq));
         // The server's own version right after `seq` was in the same transaction.
         if (!then || then->last_seq != seq) {
             then = counted(history::find_as_of(tx_, q_.account, id, seq + 1));
         }
-        if (!then) throw_damaged("tasks", now->id.value, "a part of its history is not there");
+        if (!then) throw_damaged("tasks", now->id.value, "a part of its history does not exist");
         return *std::move(then);
     }
 

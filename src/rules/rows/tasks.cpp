@@ -70,7 +70,7 @@ void rewrite(write_tx& tx, const row_of<task_head>& before, const Change& change
 
 row_of<task_head> expect_head(write_tx& tx, task_id id) {
     auto found = tx.get_head<tasks_by_id>(id);
-    if (!found) throw_damaged("tasks", id.value, "it is not there");
+    if (!found) throw_damaged("tasks", id.value, "does not exist");
     return found;
 }
 

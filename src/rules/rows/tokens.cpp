@@ -19,7 +19,7 @@ std::optional<principal> find_principal(read_tx& tx, const digest& hash) {
                 .name = t.name};
     if (!t.account) return p;
     const auto owner = tx.get<accounts_by_id>(*t.account);
-    if (!owner) throw_damaged("tokens", t.id.value, "its account is not there");
+    if (!owner) throw_damaged("tokens", t.id.value, "its account does not exist");
     p.mode = owner->mode;
     p.account_name = owner->name;
     p.state = owner->state;

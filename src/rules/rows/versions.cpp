@@ -28,7 +28,7 @@ version_row row_of_version(write_tx& tx, account_id account, version made) {
 
 template <class Row>
 row_of<Row> expected(row_of<Row> found, account_id account) {
-    if (!found) throw_damaged("versions of account", account.value, "one is not there");
+    if (!found) throw_damaged("versions of account", account.value, "one of them does not exist");
     return found;
 }
 

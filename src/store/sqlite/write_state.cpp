@@ -21,7 +21,7 @@ void write_state::load() {
     numbers.load();
     places.load();
     auto totals = fetch_row(db, info_of<totals_by_id>(), key_of_id(store_totals::only), false);
-    if (!totals) throw_damaged("totals", store_totals::only, "it is not there");
+    if (!totals) throw_damaged("totals", store_totals::only, "does not exist");
     rows.of<store_totals>().put(std::static_pointer_cast<const store_totals>(totals));
     keys.load();
     log = log_sync_of(db);  // open by now, since `db` was read

@@ -9,6 +9,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
+#include <memory>
 #include <optional>
 
 namespace callsign::testing {
@@ -48,6 +49,26 @@ TEST_F(wakeup_order, a_change_before_the_wait_ends_it_at_once) {
     changed.notify();
     start(seen, 1h);
     EXPECT_EQ(outcome, true);
+}
+
+// The frame's timer belongs to the executor's context, and is destroyed with it.
+TEST(wakeup, outlives_a_context_that_ends_during_a_wait) {
+    virtual_clock clock;
+    auto io = std::make_unique<asio::io_context>();
+    wakeup changed(clock, io->get_executor());
+    bool has_ended = false;
+    asio::co_spawn(
+        *io,
+        [&]() -> asio::awaitable<void> {
+            co_await changed.wait(changed.now(), 1h);
+            has_ended = true;
+        },
+        asio::detached);
+    while (io->poll() > 0) {
+    }
+    io.reset();
+    changed.notify();  // without waiters
+    EXPECT_FALSE(has_ended);
 }
 
 TEST_F(wakeup_order, a_change_in_the_wait_ends_it) {

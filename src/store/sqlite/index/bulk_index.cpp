@@ -65,7 +65,7 @@ void collect(connection& db, const bulk_table& table, std::int64_t after, entry_
 
 std::int64_t through_of(connection& db, const bulk_table& table) {
     auto q = db.use(table.through);
-    if (!q.step()) throw_damaged("index_progress", 1, "it is not there");
+    if (!q.step()) throw_damaged("index_progress", 1, "does not exist");
     return q.integer(0);
 }
 

@@ -185,7 +185,7 @@ bool key_index::search(const run& r, std::uint64_t hash,
 
 key_index::page key_index::read_page(connection& db, std::int64_t page_id) {
     auto q = db.use(sql::page_get);
-    if (!q.bind(page_id).step()) throw_damaged("key_pages", page_id, "it is not there");
+    if (!q.bind(page_id).step()) throw_damaged("key_pages", page_id, "does not exist");
     return entries_of(q.blob(0), page_id);
 }
 

@@ -12,7 +12,7 @@ namespace callsign::sqlite {
 void pending_slots::load() {
     {
         auto q = db_.use(sql::pending_through);
-        if (!q.step()) throw_damaged("index_progress", 1, "it is not there");
+        if (!q.step()) throw_damaged("index_progress", 1, "does not exist");
         through_ = q.integer(0);
     }
     auto q = db_.use(sql::pending_behind);
@@ -39,7 +39,7 @@ void pending_slots::remove(slot_id id) {
     if (id.value <= through_) {
         db_.use(sql::pending_delete).bind(id).run();
         if (db_.database().getChanges() == 1) return;
-        throw_damaged("pending_slots", id.value, "it is not there");
+        throw_damaged("pending_slots", id.value, "does not exist");
     }
     const auto found = std::ranges::lower_bound(newest_, id.value, {}, &entry::slot);
     if (found == newest_.end() || found->slot != id.value) {
