@@ -93,7 +93,6 @@ class filter_reader {
 
 std::vector<std::string_view> with_filter_parameters(std::initializer_list<std::string_view> own) {
     std::vector<std::string_view> names(own);
-    names.insert(names.end(), repeatable_parameters.begin(), repeatable_parameters.end());
     for (const std::string_view once : {"project", "prefix", "text"}) names.push_back(once);
     names.insert(names.end(), instant_parameters().begin(), instant_parameters().end());
     return names;

@@ -57,6 +57,17 @@ awaitable<http_response> add_remote_account(admin_context& a, request_context& c
     co_return co_await answer_account(a, c, 201, std::move(shown), token);
 }
 
+// Submits a command of the caller that changes an account, and returns the account.
+template <class Command>
+awaitable<http_response> change_account(admin_context& a, request_context& c, Command command) {
+    actor by = c.by();
+    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
+    if (!done) co_return answer_error(c, done.error());
+    if (const auto why = rejection_in(*done)) co_return answer_rejected(c, *why);
+    account shown = std::get<account>(*done);
+    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+}
+
 }  // namespace
 
 awaitable<http_response> patch_any_account(admin_context& a, request_context& c) {
@@ -72,22 +83,12 @@ awaitable<http_response> patch_any_account(admin_context& a, request_context& c)
     edit_account command{c.owner()};
     if (!wanted.name().empty()) command.name = wanted.name();
     if (wanted.has_disabled()) command.disabled = wanted.disabled();
-    actor by = c.by();
-    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    if (const auto why = rejection_in(*done)) co_return answer_rejected(c, *why);
-    account shown = std::get<account>(*done);
-    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+    co_return co_await change_account(a, c, std::move(command));
 }
 
 awaitable<http_response> delete_any_account(admin_context& a, request_context& c) {
     delete_account command{c.owner()};
-    actor by = c.by();
-    const auto done = co_await a.engine.submit(std::move(command), std::move(by));
-    if (!done) co_return answer_error(c, done.error());
-    if (const auto why = rejection_in(*done)) co_return answer_rejected(c, *why);
-    account shown = std::get<account>(*done);
-    co_return co_await answer_account(a, c, 200, std::move(shown), {});
+    co_return co_await change_account(a, c, std::move(command));
 }
 
 awaitable<http_response> get_accounts(admin_context& a, request_context& c) {
@@ -116,14 +117,12 @@ awaitable<http_response> post_account(admin_context& a, request_context& c) {
     const seal::wiped afterwards(secret);
     const auto client_id = client_id_for(wanted, a.entropy);
     create_account command{wanted.name(), wanted.prefix(), "default", sha256(secret), client_id};
-    actor by = c.by();
-    const auto made = co_await a.engine.submit(std::move(command), std::move(by));
-    if (!made) co_return answer_error(c, made.error());
-    if (const auto why = rejection_in(*made)) co_return answer_rejected(c, *why);
-    v1::Account message = wire::to_message(std::get<account>(*made));
-    message.set_token(secret);
-    if (client_id) message.set_client_id(to_string(*client_id));
-    co_return answer_secret(c, 201, message);
+    co_return co_await carry_out(a.engine, c, std::move(command), [&](const account& made) {
+        v1::Account message = wire::to_message(made);
+        message.set_token(secret);
+        if (client_id) message.set_client_id(to_string(*client_id));
+        return answer_secret(c, 201, message);
+    });
 }
 
 }  // namespace callsign::api

@@ -40,13 +40,13 @@ boost::asio::awaitable<void> follower::pause(milliseconds span) {
     co_await changed_.wait(changed_.now(), span);
 }
 
-boost::asio::awaitable<bool> follower::wait_beyond(std::int64_t seq, milliseconds span) {
-    if (latest_ > seq || ended() != end::none) co_return true;
+boost::asio::awaitable<void> follower::wait_beyond(std::int64_t seq, milliseconds span) {
+    if (latest_ > seq || ended() != end::none) co_return;
     if (who_.expires_at) {
         const auto left = std::max(milliseconds{0}, *who_.expires_at - clock_.now());
         span = std::min(span, left);
     }
-    co_return co_await changed_.wait(changed_.now(), span);
+    co_await changed_.wait(changed_.now(), span);
 }
 
 follower::end follower::ended() const {

@@ -24,9 +24,9 @@ class follower {
     follower(const follower&) = delete;
     follower& operator=(const follower&) = delete;
 
-    // Waits until a seq beyond `seq` was announced, the follower must end, or it is woken: returns
-    // true. Returns false if the span has passed.
-    boost::asio::awaitable<bool> wait_beyond(std::int64_t seq, milliseconds span);
+    // Waits until a seq beyond `seq` was announced, the follower must end, it is woken, or the span
+    // has passed.
+    boost::asio::awaitable<void> wait_beyond(std::int64_t seq, milliseconds span);
     // Waits until it is woken or the span has passed.
     boost::asio::awaitable<void> pause(milliseconds span);
     void wake() { changed_.notify(); }

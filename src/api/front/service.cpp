@@ -180,7 +180,7 @@ class service::impl {
         }
         if (!given.rejected && comes_in_vain(c, given.payer)) {
             const boost::system::error_code why = errc::overloaded;
-            given.rejected = is_sync ? fail_sync(c, why) : answer_error(c, why);
+            given.rejected = is_sync ? fail_sync(why) : answer_error(c, why);
         }
         co_return given;
     }

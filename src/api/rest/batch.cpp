@@ -119,9 +119,7 @@ awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
     request.account = *who.account;
     request.author = who.token;
     request.key = read_item_key(item.idempotency_key(), found);
-    wire::field_errors meant;
-    auto wanted = wire::to_domain(item.task(), meant, r.key_attribute);
-    for (wire::field_error& fault : meant) add_error(found, std::move(fault));
+    auto wanted = wire::to_domain(item.task(), found, r.key_attribute);
     if (!found.empty()) {
         *result.mutable_problem() = to_message(rejected_for(std::move(found)));
         co_return result;
@@ -160,9 +158,7 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
         add_error(found, {"ref", item.ref().empty() ? "required" : "malformed",
                           "Must be a task's UUID or its key, such as SYN-42."});
     }
-    wire::field_errors wrong;
-    auto wanted = wire::to_domain(item.task(), wrong, r.key_attribute);
-    for (wire::field_error& fault : wrong) add_error(found, std::move(fault));
+    auto wanted = wire::to_domain(item.task(), found, r.key_attribute);
     if (!found.empty()) {
         *result.mutable_problem() = to_message(rejected_for(std::move(found)));
         co_return result;

@@ -29,9 +29,7 @@ std::optional<std::vector<std::int64_t>> read_if_match(const http_request& reque
 std::optional<wire::decoded_edit> read_edit(const rest_context& r, const request_context& c,
                                             v1::EditTask& message, wire::field_errors& found) {
     if (!read_body(c, message, found)) return std::nullopt;
-    wire::field_errors wrong;
-    auto decoded = wire::to_domain(message, wrong, r.key_attribute);
-    for (wire::field_error& fault : wrong) add_error(found, std::move(fault));
+    auto decoded = wire::to_domain(message, found, r.key_attribute);
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
 
@@ -126,9 +124,7 @@ awaitable<http_response> act_on_annotations(rest_context& r, request_context& c,
     v1::Annotation message;
     wire::field_errors found;
     if (!read_body(c, message, found)) co_return answer_faults(c, std::move(found));
-    wire::field_errors wrong;
-    auto action = wire::to_domain(message, verb, wrong);
-    for (wire::field_error& fault : wrong) add_error(found, std::move(fault));
+    auto action = wire::to_domain(message, verb, found);
     if (!found.empty()) co_return answer_faults(c, std::move(found));
     co_return co_await act(r, c, std::move(*action));
 }

@@ -165,11 +165,6 @@ struct task_page {
 };
 using page_or_rejection = std::variant<task_page, rejected>;
 
-rejected unknown_prefix() {
-    return rejected_for(wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
-                                            "GET /v1/series lists the series."}});
-}
-
 // Reads on from `after`, query by query.
 awaitable<result<page_or_rejection>> page_by_key(rest_context& r, account_id account,
                                                  const list_request& wanted, time_point now,

@@ -33,9 +33,7 @@ std::optional<wire::decoded_create> read_create(const rest_context& r, const req
     thread_local v1::CreateTask message;
     message.Clear();
     if (!read_body(c, message, found)) return std::nullopt;
-    wire::field_errors meant;
-    auto decoded = wire::to_domain(message, meant, r.key_attribute);
-    for (wire::field_error& fault : meant) add_error(found, std::move(fault));
+    auto decoded = wire::to_domain(message, found, r.key_attribute);
     return found.empty() ? std::move(decoded) : std::nullopt;
 }
 

@@ -34,13 +34,11 @@ awaitable<http_response> create(rest_context& r, request_context& c, create_toke
     std::string secret = make_token(r.entropy);
     const seal::wiped afterwards(secret);
     command.token_hash = sha256(secret);
-    actor by = c.by();
-    const auto made = co_await r.engine.submit(std::move(command), std::move(by));
-    if (!made) co_return answer_error(c, made.error());
-    if (const auto why = rejection_in(*made)) co_return answer_rejected(c, *why);
-    v1::Token message = wire::to_message(std::get<token>(*made));
-    message.set_token(secret);
-    co_return answer_secret(c, 201, message);
+    co_return co_await carry_out(r.engine, c, std::move(command), [&](const token& made) {
+        v1::Token message = wire::to_message(made);
+        message.set_token(secret);
+        return answer_secret(c, 201, message);
+    });
 }
 
 // `owner`: none for operator tokens.

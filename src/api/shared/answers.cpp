@@ -70,11 +70,7 @@ std::optional<rejected> rejection_of(const read_changes::answer& read) {
             false,
             wire::cursor_text({diverged->last}, diverged->mark)};
     }
-    if (std::holds_alternative<unknown_series>(read)) {
-        return rejected_for(
-            wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
-                                "GET /v1/series lists the series."}});
-    }
+    if (std::holds_alternative<unknown_series>(read)) return unknown_prefix();
     return std::nullopt;
 }
 
@@ -89,9 +85,17 @@ rejected unresolved(ref_fault why) {
     return {problems::task_deleted, "The key of a deleted task is not assigned again."};
 }
 
+rejected no_account() {
+    return {problems::account_not_found, "GET /v1/admin/accounts lists the accounts."};
+}
+
 http_response answer_no_account(const request_context& c) {
-    return answer_problem(c, problems::account_not_found,
-                          "GET /v1/admin/accounts lists the accounts.");
+    return answer_rejected(c, no_account());
+}
+
+rejected unknown_prefix() {
+    return rejected_for(wire::field_errors{{"prefix", std::string(problems::unknown_prefix.code),
+                                            "GET /v1/series lists the series."}});
 }
 
 page_request read_page(const request_context& c, wire::field_errors& found) {

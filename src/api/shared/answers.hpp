@@ -3,7 +3,6 @@
 
 #include "problem.hpp"
 
-#include <callsign/base/variants.hpp>
 #include <callsign/domain/queries/feed.hpp>
 #include <callsign/domain/queries/page.hpp>
 #include <callsign/engine/engine.hpp>
@@ -12,8 +11,6 @@
 
 #include <google/protobuf/message.h>
 #include <optional>
-#include <span>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -63,8 +60,11 @@ std::optional<rejected> rejection_of(const read_changes::answer& read);
 // Follows "more than".
 inline constexpr std::string_view largest_task = "10,000 attributes or 4 MiB of attributes";
 static_assert(task_attributes_max == 10'000 && task_bytes_max == std::size_t{4} << 20);
-// 404, for queries; commands have rejections.hpp.
+rejected no_account();
+// For queries; commands have rejections.hpp.
 http_response answer_no_account(const request_context& c);
+// Of a query parameter.
+rejected unknown_prefix();
 
 // For a listing with pages and no other parameters.
 page_request read_page(const request_context& c, wire::field_errors& found);

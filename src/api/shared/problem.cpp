@@ -8,18 +8,16 @@
 namespace callsign::api {
 namespace {
 
-v1::Problem problem_message(const problem& kind, std::string_view detail,
-                            std::string_view request_id, const wire::field_errors& errors,
-                            std::string_view cursor = {}) {
+v1::Problem problem_message(const rejected& why, std::string_view request_id) {
     v1::Problem message;
-    message.set_type("urn:callsign:problem:" + std::string(kind.code));
-    message.set_title(std::string(kind.title));
-    message.set_status(kind.status);
-    message.set_detail(std::string(detail));
-    message.set_code(std::string(kind.code));
+    message.set_type("urn:callsign:problem:" + std::string(why.kind.code));
+    message.set_title(std::string(why.kind.title));
+    message.set_status(why.kind.status);
+    message.set_detail(why.detail);
+    message.set_code(std::string(why.kind.code));
     message.set_request_id(std::string(request_id));
-    message.set_cursor(std::string(cursor));
-    for (const wire::field_error& fault : errors) {
+    message.set_cursor(why.cursor);
+    for (const wire::field_error& fault : why.errors) {
         v1::FieldProblem& error = *message.add_errors();
         error.set_field(fault.field);
         error.set_code(fault.code);
@@ -28,17 +26,16 @@ v1::Problem problem_message(const problem& kind, std::string_view detail,
     return message;
 }
 
-http_response problem_answer(wire::format form, const problem& kind, std::string_view detail,
-                             std::string_view request_id, const wire::field_errors& errors,
-                             std::string_view cursor = {}) {
+http_response problem_answer(wire::format form, const rejected& why, std::string_view request_id) {
     http_response response;
-    response.status = kind.status;
+    response.status = why.kind.status;
     response.content_type = form == wire::format::json ? "application/problem+json"
                                                        : std::string(wire::media_type(form));
-    response.body = wire::encode(form, problem_message(kind, detail, request_id, errors, cursor));
-    response.is_upstream_error =
-        kind.code == problems::remote_unavailable.code || kind.code == problems::remote_halted.code;
-    response.facts.reason = kind.code;
+    response.body = wire::encode(form, problem_message(why, request_id));
+    response.is_upstream_error = why.kind.code == problems::remote_unavailable.code ||
+                                 why.kind.code == problems::remote_halted.code;
+    response.facts.reason = why.kind.code;
+    if (why.ask_again) set_retry_after(response, std::chrono::seconds{1});
     return response;
 }
 
@@ -100,9 +97,9 @@ rejected meaning_of(errc error) {
 
 }  // namespace
 
-http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
-                             const wire::field_errors& errors) {
-    return problem_answer(c.head.answer_form, kind, detail, c.request.id, errors);
+http_response answer_problem(const request_context& c, const problem& kind,
+                             std::string_view detail) {
+    return answer_rejected(c, {kind, std::string(detail)});
 }
 
 rejected rejected_for(wire::field_errors found) {
@@ -121,14 +118,11 @@ rejected rejected_for(const boost::system::error_code& error) {
 }
 
 v1::Problem to_message(const rejected& why) {
-    return problem_message(why.kind, why.detail, {}, why.errors, why.cursor);
+    return problem_message(why, {});
 }
 
 http_response answer_rejected(const request_context& c, const rejected& why) {
-    http_response response = problem_answer(c.head.answer_form, why.kind, why.detail, c.request.id,
-                                            why.errors, why.cursor);
-    if (why.ask_again) set_retry_after(response, std::chrono::seconds{1});
-    return response;
+    return problem_answer(c.head.answer_form, why, c.request.id);
 }
 
 http_response logged_as(http_response response, std::string_view event, std::string_view reason) {
@@ -164,7 +158,8 @@ http_response rejection(const net::rejected_request& rejected) {
         return each.status == rejected.status && each.code == rejected.code;
     });
     CALLSIGN_ASSERT(kind != of_net.end());
-    return problem_answer(wire::format::json, *kind, rejected.detail, rejected.request_id, {});
+    return problem_answer(wire::format::json, {*kind, std::string(rejected.detail)},
+                          rejected.request_id);
 }
 
 }  // namespace callsign::api

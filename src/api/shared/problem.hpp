@@ -146,8 +146,8 @@ v1::Problem to_message(const rejected& why);
 http_response answer_rejected(const request_context& c, const rejected& why);
 
 // In the format that the request accepts.
-http_response answer_problem(const request_context& c, const problem& kind, std::string_view detail,
-                             const wire::field_errors& errors = {});
+http_response answer_problem(const request_context& c, const problem& kind,
+                             std::string_view detail);
 
 // Asks the client to retry then.
 void set_retry_after(http_response& response, std::chrono::seconds pause);

@@ -70,9 +70,7 @@ inline const overloaded rejections{
     },
 
     // ---- accounts ----
-    [](no_such_account) {
-        return rejected{problems::account_not_found, "GET /v1/admin/accounts lists the accounts."};
-    },
+    [](no_such_account) { return no_account(); },
     [](name_taken) {
         return rejected{problems::name_taken, "Another account has this name."};
     },

@@ -116,7 +116,7 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
     const sync_head& asked = c.head.sync;
     auto opened = co_await jobs::open_segment(s.jobs, client.account, *client.key, asked.version,
                                               c.request.body(), s.options.segment_bytes_max);
-    if (!opened) co_return fail_sync(c, opened.error());
+    if (!opened) co_return fail_sync(opened.error());
     if (const auto* wrong = std::get_if<jobs::segment_fault>(&*opened)) {
         co_return reject_segment(*wrong);
     }
@@ -134,7 +134,7 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
     const auto done =
         co_await jobs::add_in_steps(s.jobs, std::move(command), std::move(operations),
                                     [&c](std::size_t bytes) { return c.request.reserve(bytes); });
-    if (!done) co_return fail_sync(c, done.error());
+    if (!done) co_return fail_sync(done.error());
     sync_session& session = s.sessions.of(asked.client);
     if (const auto* const added = std::get_if<add_version::added>(&*done)) {
         session.pushed(added->version);
@@ -153,14 +153,14 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
     if (!at) co_return answer_none("no such version");
     find_child question{client.account, parent, client.resync, client.device, *at};
     const auto found = co_await s.engine.ask(question);
-    if (!found) co_return fail_sync(c, found.error());
+    if (!found) co_return fail_sync(found.error());
     const auto* child = std::get_if<find_child::next_version>(&*found);
     const auto* const last = std::get_if<up_to_date>(&*found);
     const bool is_on_chain = child != nullptr || last != nullptr;
     if (is_on_chain && client.resync && client.resync->now == resync::state::expected) {
         end_resync seen{c.head.sync.client, client.account};
         const auto done = co_await s.engine.submit(seen);
-        if (!done) co_return fail_sync(c, done.error());
+        if (!done) co_return fail_sync(done.error());
     }
     sync_session& session = s.sessions.of(its);
     if (last) session.has_no_child(last->from);
@@ -181,10 +181,10 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
     }
     if (const auto* const note = std::get_if<find_child::ahead>(&*found)) child = note;
     if (child == nullptr) co_return answer_unknown_parent();
-    if (!c.request.reserve(work_of(child->operations))) co_return fail_sync(c, errc::overloaded);
+    if (!c.request.reserve(work_of(child->operations))) co_return fail_sync(errc::overloaded);
     auto body =
         co_await jobs::seal_segment(s.jobs, client.account, *client.key, parent, child->operations);
-    if (!body) co_return fail_sync(c, body.error());
+    if (!body) co_return fail_sync(body.error());
     http_response response = answer_sync(200);
     response.content_type = segment_type;
     response.body = std::move(*body);
@@ -203,16 +203,16 @@ awaitable<http_response> add_managed_snapshot(sync_context& s, request_context& 
         .client_id = c.head.sync.client, .version = c.head.sync.version, .account = client.account};
     auto opened = co_await jobs::open_snapshot(s.jobs, client.account, *client.key, its.version,
                                                c.request.body(), bytes_max);
-    if (!opened) co_return fail_sync(c, opened.error());
+    if (!opened) co_return fail_sync(opened.error());
     if (const auto* wrong = std::get_if<jobs::segment_fault>(&*opened)) {
         co_return reject_segment(*wrong);
     }
     auto tasks = std::get<task_map>(std::move(*opened));
     const auto done = co_await jobs::merge_in_steps(s.jobs, std::move(its), std::move(tasks));
-    if (!done) co_return fail_sync(c, done.error());
+    if (!done) co_return fail_sync(done.error());
     if (std::holds_alternative<merge_snapshot::done>(*done)) {
         const auto head = co_await s.engine.ask(find_head{client.account});
-        if (!head) co_return fail_sync(c, head.error());
+        if (!head) co_return fail_sync(head.error());
         s.sessions.of(c.head.sync.client).merged(head->seq);
     }
     co_return answer_merge(*done);
@@ -223,14 +223,14 @@ awaitable<http_response> managed_snapshot(sync_context& s, request_context& c,
     if (auto rejected = reject_client(client)) co_return std::move(*rejected);
     const auto room = [&c](std::size_t bytes) { return c.request.reserve(bytes); };
     const auto found = co_await s.snapshots.of(client.account, room);
-    if (!found) co_return fail_sync(c, found.error());
+    if (!found) co_return fail_sync(found.error());
     // Without a snapshot a client reads the chain from its first version.
     if (!*found) co_return answer_none("no snapshot");
     const jobs::server_snapshot& all = **found;
-    if (!room(all.packed.size())) co_return fail_sync(c, errc::overloaded);
+    if (!room(all.packed.size())) co_return fail_sync(errc::overloaded);
     auto sealed =
         co_await jobs::seal_snapshot(s.jobs, client.account, *client.key, all.version, all.packed);
-    if (!sealed) co_return fail_sync(c, sealed.error());
+    if (!sealed) co_return fail_sync(sealed.error());
     http_response response = answer_sync(200);
     response.content_type = snapshot_type;
     response.body = std::move(*sealed);

@@ -11,7 +11,7 @@ awaitable<http_response> post_snapshot(sync_context& s, request_context& c) {
     const sync_head& asked = c.head.sync;
     if (c.request.body().empty()) co_return reject_sync(400, "No snapshot supplied", "empty-body");
     const auto client = co_await client_of(s, c);
-    if (!client) co_return fail_sync(c, client.error());
+    if (!client) co_return fail_sync(client.error());
     if (!*client) co_return reject_unknown_client();
     if ((*client)->closed) co_return reject_closed();
     if ((*client)->mode == account_mode::managed) {
@@ -20,7 +20,7 @@ awaitable<http_response> post_snapshot(sync_context& s, request_context& c) {
     add_sealed_snapshot command{asked.client, asked.version, std::move(c.request.body()),
                                 (*client)->account};
     const auto done = co_await s.engine.submit(std::move(command));
-    if (!done) co_return fail_sync(c, done.error());
+    if (!done) co_return fail_sync(done.error());
     if (std::holds_alternative<no_such_client>(*done)) co_return reject_unknown_client();
     if (std::holds_alternative<account_full>(*done)) co_return reject_full();
     // A snapshot that was not stored gets 200 too: the client was only late.
@@ -29,7 +29,7 @@ awaitable<http_response> post_snapshot(sync_context& s, request_context& c) {
 
 awaitable<http_response> get_snapshot(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
-    if (!client) co_return fail_sync(c, client.error());
+    if (!client) co_return fail_sync(client.error());
     if (!*client) co_return reject_unknown_client();
     if ((*client)->closed) co_return reject_closed();
     c.pays((*client)->account);
@@ -39,7 +39,7 @@ awaitable<http_response> get_snapshot(sync_context& s, request_context& c) {
     const auto reserve = [&c](std::size_t bytes) { return c.request.reserve(bytes); };
     find_sealed_snapshot question{(*client)->account, reserve};
     auto found = co_await s.engine.ask(std::move(question));
-    if (!found) co_return fail_sync(c, found.error());
+    if (!found) co_return fail_sync(found.error());
     if (std::holds_alternative<no_room>(*found)) co_return reject_crowded();
     if (std::holds_alternative<account_changed>(*found)) co_return answer_changed();
     auto* const snapshot = std::get_if<sealed_snapshot>(&*found);

@@ -157,10 +157,10 @@ http_response reject_unknown_client() {
     return reject_sync(404, "No such client", "unknown-client");
 }
 
-http_response fail_sync(const request_context& c, const boost::system::error_code& error) {
-    const http_response usual = answer_error(c, error);
-    http_response response = reject_sync(usual.status, error.message(), usual.facts.reason);
-    for (const auto& field : usual.headers) response.headers.push_back(field);
+http_response fail_sync(const boost::system::error_code& error) {
+    const rejected why = rejected_for(error);
+    http_response response = reject_sync(why.kind.status, error.message(), why.kind.code);
+    if (why.ask_again) set_retry_after(response, std::chrono::seconds{1});
     return response;
 }
 
@@ -192,7 +192,7 @@ void add_parent_header(http_response& response, const uuid& parent) {
 
 awaitable<net::admission> admit_to_sync(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
-    if (!client) co_return net::admission{.rejected = fail_sync(c, client.error())};
+    if (!client) co_return net::admission{.rejected = fail_sync(client.error())};
     if (!*client) {
         // An anonymous client, which registers with a first version if that is allowed.
         const bool may_open = s.options.open_registration && c.head.route->takes == body::segment;

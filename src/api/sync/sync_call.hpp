@@ -42,7 +42,7 @@ http_response reject_sync(unsigned status, std::string_view why, std::string_vie
 http_response reject_for_now(std::string_view why, std::string_view reason);
 http_response reject_unknown_client();
 // Internal errors, with the same status as on other routes.
-http_response fail_sync(const request_context& c, const boost::system::error_code& error);
+http_response fail_sync(const boost::system::error_code& error);
 
 // No memory for the response is left: the client retries.
 http_response reject_crowded();

@@ -75,7 +75,7 @@ awaitable<http_response> add_sealed(sync_context& s, request_context& c, account
     }
     const auto done = co_await s.engine.submit(std::move(command));
     if (is_anonymous && !added_to(done)) s.registrations.give_back();
-    if (!done) co_return fail_sync(c, done.error());
+    if (!done) co_return fail_sync(done.error());
     if (const auto* added = std::get_if<add_sealed_version::added>(&*done)) {
         visit.accepted(added->version, is_full);
         co_return answer_added_sealed(s, *added);
@@ -96,7 +96,7 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
         visit.look();
         find_sealed_child question{account, parent, bytes_max, reserve};
         auto found = co_await s.engine.ask(std::move(question));
-        if (!found) co_return fail_sync(c, found.error());
+        if (!found) co_return fail_sync(found.error());
         if (auto* const child = std::get_if<sealed_version>(&*found)) {
             visit.found(parent, child->id);
             co_return answer_child(std::move(*child));
@@ -121,7 +121,7 @@ awaitable<http_response> next_sealed(sync_context& s, request_context& c, accoun
 awaitable<http_response> post_version(sync_context& s, request_context& c) {
     if (c.request.body().empty()) co_return reject_sync(400, "Empty body", "empty-body");
     const auto client = co_await client_of(s, c);
-    if (!client) co_return fail_sync(c, client.error());
+    if (!client) co_return fail_sync(client.error());
     if (!*client && !s.options.open_registration) co_return reject_unknown_client();
     if (*client && (*client)->closed) co_return reject_closed();
     if (*client && (*client)->mode == account_mode::managed) {
@@ -132,7 +132,7 @@ awaitable<http_response> post_version(sync_context& s, request_context& c) {
 
 awaitable<http_response> get_child_version(sync_context& s, request_context& c) {
     const auto client = co_await client_of(s, c);
-    if (!client) co_return fail_sync(c, client.error());
+    if (!client) co_return fail_sync(client.error());
     if (!*client) co_return reject_sync(404, "no such client", "unknown-client");
     if ((*client)->closed) co_return reject_closed();
     c.pays((*client)->account);

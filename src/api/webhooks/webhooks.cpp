@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t filter_bytes_max = 2048;
 
-http_response answer_none(const request_context& c) {
-    return answer_problem(c, problems::webhook_not_found,
-                          "The account has no webhook with this ID.");
-}
-
 // Returns the ID in the path; nil, which no webhook has: it is malformed.
 uuid named_webhook(const request_context& c) {
     return parse_uuid(c.named()).value_or(uuid{});
@@ -144,17 +139,16 @@ awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
                            .sealed_secret = sealed(w, c.account(), id, *secret),
                            .start = std::get<webhook_start>(std::move(*start)),
                            .count_max = w.options.account_max};
-    actor by = c.by();
-    const auto made = co_await w.engine.submit(std::move(command), std::move(by));
-    if (!made) co_return answer_error(c, made.error());
-    const auto why = rejection_in(*made, [](account_is_opaque) { return unseen(); });
-    if (why) co_return answer_rejected(c, *why);
-    v1::Webhook message = wire::to_message(std::get<webhook>(*made));
-    message.set_secret(seal::webhook_secret_text(secret->bytes()));
-    auto response = answer_secret(c, 201, message);
-    seal::wipe(*message.mutable_secret());
-    response.headers.emplace_back("Location", "/v1/webhooks/" + message.webhook_id());
-    co_return response;
+    const auto answer = [&](const webhook& made) {
+        v1::Webhook message = wire::to_message(made);
+        message.set_secret(seal::webhook_secret_text(secret->bytes()));
+        auto response = answer_secret(c, 201, message);
+        seal::wipe(*message.mutable_secret());
+        response.headers.emplace_back("Location", "/v1/webhooks/" + message.webhook_id());
+        return response;
+    };
+    co_return co_await carry_out(w.engine, c, std::move(command), answer,
+                                 [](account_is_opaque) { return unseen(); });
 }
 
 awaitable<http_response> get_webhooks(webhook_context& w, request_context& c) {
@@ -173,7 +167,7 @@ awaitable<http_response> get_webhook(webhook_context& w, request_context& c) {
     const find_webhook question{c.account(), named_webhook(c)};
     const auto found = co_await w.engine.ask(question);
     if (!found) co_return answer_error(c, found.error());
-    if (!*found) co_return answer_none(c);
+    if (!*found) co_return answer_rejected(c, rejections(no_such_webhook{}));
     co_return answer_message(c, 200, wire::to_message(**found));
 }
 
@@ -220,7 +214,7 @@ awaitable<http_response> get_deliveries(webhook_context& w, request_context& c) 
     const list_deliveries question{c.account(), named_webhook(c)};
     const auto found = co_await w.engine.ask(question);
     if (!found) co_return answer_error(c, found.error());
-    if (!*found) co_return answer_none(c);
+    if (!*found) co_return answer_rejected(c, rejections(no_such_webhook{}));
     v1::WebhookDeliveryList message;
     for (const webhook_delivery& d : **found) *message.add_deliveries() = wire::to_message(d);
     co_return answer_message(c, 200, message);
