@@ -9,7 +9,7 @@ namespace callsign {
 struct permits::state {
     struct waiter {
         payer who;
-        timer* woken_by = nullptr;
+        wakeup changed;
         bool has_permit = false;
         bool is_slow = false;  // when it got its permit
     };
@@ -52,7 +52,7 @@ struct permits::state {
         if (next == waiting.end()) return false;
         next->has_permit = true;
         next->is_slow = begin(next->who);
-        next->woken_by->cancel();
+        next->changed.notify();
         return true;
     }
 
@@ -80,19 +80,13 @@ boost::asio::awaitable<permits::permit> permits::take(payer who, milliseconds sp
         co_return permit(all, who, slow);
     }
     const auto executor = co_await boost::asio::this_coro::executor;
-    const auto woken = clock_.make_timer(executor);
-    const auto me = all->waiting.insert(all->waiting.end(), {who, woken.get()});
+    const auto me = all->waiting.insert(all->waiting.end(), {who, wakeup(clock_, executor)});
     // Runs also if this frame is destroyed.
     const std::shared_ptr<void> afterwards(nullptr, [&](void*) {
         if (me->has_permit) all->give_back(me->who, me->is_slow);
         all->waiting.erase(me);
     });
-    const milliseconds until = clock_.elapsed() + span;
-    while (!me->has_permit && !all->stopped) {
-        const milliseconds left = until - clock_.elapsed();
-        if (left <= milliseconds{0}) co_return permit();
-        co_await woken->wait(left);
-    }
+    co_await me->changed.until([&] { return me->has_permit || all->stopped; }, span);
     if (!std::exchange(me->has_permit, false)) co_return permit();
     co_return permit(all, who, me->is_slow);
 }
@@ -117,7 +111,7 @@ void permits::limit(std::size_t at_once) {
 
 void permits::stop() {
     state_->stopped = true;
-    for (const state::waiter& each : state_->waiting) each.woken_by->cancel();
+    for (state::waiter& each : state_->waiting) each.changed.notify();
 }
 
 }  // namespace callsign

@@ -48,34 +48,10 @@ void ordered_lists::state::keep(shared list) {
     kept.push_back(std::move(list));
 }
 
-// A permit to make a list.
-class ordered_lists::turn {
-  public:
-    turn(std::shared_ptr<state> all, account_id account)
-        : state_(std::move(all)), account_(account) {
-        auto& others = state_->in_progress;
-        const auto own = std::count(others.begin(), others.end(), account);
-        has_it_ = others.size() < made_at_once_max &&
-                  static_cast<std::size_t>(own) < account_made_at_once_max;
-        if (has_it_) others.push_back(account_);
-    }
-    ~turn() {
-        auto& all = state_->in_progress;
-        if (has_it_) all.erase(std::find(all.begin(), all.end(), account_));
-    }
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-
-    explicit operator bool() const { return has_it_; }
-
-  private:
-    std::shared_ptr<state> state_;
-    account_id account_;
-    bool has_it_ = false;
-};
-
 ordered_lists::ordered_lists(engine& engine, clock& clock, entropy& entropy)
-    : engine_(engine), clock_(clock) {
+    : engine_(engine),
+      clock_(clock),
+      permits_(clock, {.at_once = made_at_once_max, .payer_at_once = account_made_at_once_max}) {
     std::array<std::uint8_t, sizeof last_id_> random{};
     entropy.fill(random);
     std::memcpy(&last_id_, random.data(), random.size());
@@ -83,7 +59,7 @@ ordered_lists::ordered_lists(engine& engine, clock& clock, entropy& entropy)
 
 awaitable<result<ordered_lists::made>> ordered_lists::make(account_id account, task_filter filter,
                                                            task_order order, time_point now) {
-    const turn mine(state_, account);
+    const permits::permit mine = co_await permits_.take(account, milliseconds{0});
     if (!mine) co_return errc::overloaded;
     std::vector<std::vector<scanned_task>> found;  // by step
     std::size_t looked_at = 0;

@@ -9,7 +9,6 @@
 #include <callsign/wire/filter_parameters.hpp>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -68,11 +67,10 @@ struct webhook_deliverer::hook {
     // The row is to be read: at the beginning, and after a change by its owner.
     bool is_stale = true;
     bool is_gone = false;
-    webhook row{};  // its place may be ahead of the durable one
-    std::optional<net::outgoing_url> url{};
+    webhook row{};                           // its place may be ahead of the durable one
+    std::optional<net::outgoing_url> url{};  // none: it or the filter is no longer valid
     std::optional<task_filter> filter{};
     std::optional<seal::secret_bytes> secret{};
-    bool has_faults = false;  // its URL or filter is no longer valid
 
     std::int64_t heard = 0;  // the account's highest announced seq
     feed_place saved{};      // the durable place
@@ -81,10 +79,11 @@ struct webhook_deliverer::hook {
     milliseconds asked_pause{0};  // Retry-After of the receiver
 
     // Only while it runs.
-    bool is_running = false;
     bool is_resting = false;          // up to date, but its place is not durable
     std::optional<wakeup> changed{};  // notified by an edit, and at shutdown
     asio::cancellation_signal cut{};
+
+    bool is_running() const { return changed.has_value(); }
 };
 
 webhook_deliverer::webhook_deliverer(engine& engine, clock& clock, entropy& entropy,
@@ -128,7 +127,7 @@ void webhook_deliverer::follow(const event& happened) {
         for (const auto& h : own->second) {
             h->heard = std::max(h->heard, appended->seq);
             if (h->is_resting) h->changed->notify();
-            if (!h->is_running && (h->is_stale || !h->row.disabled)) begin(h);
+            if (!h->is_running() && (h->is_stale || !h->row.disabled)) begin(h);
         }
     }
     if (const auto* const changed = std::get_if<events::webhook_changed>(&happened)) {
@@ -151,7 +150,7 @@ void webhook_deliverer::wake(account_id account, const uuid& id) {
         of_accounts_[account].push_back(h);
     }
     h->is_stale = true;
-    if (h->is_running) {
+    if (h->is_running()) {
         h->changed->notify();
     } else {
         begin(h);
@@ -169,7 +168,7 @@ asio::awaitable<void> webhook_deliverer::stop() {
     std::vector<std::shared_ptr<hook>> all;
     for (const auto& [id, h] : hooks_) all.push_back(h);
     for (const auto& h : all) {
-        if (!h->is_running) continue;
+        if (!h->is_running()) continue;
         h->changed->notify();
         h->cut.emit(asio::cancellation_type::terminal);
     }
@@ -199,12 +198,10 @@ asio::awaitable<void> webhook_deliverer::load() {
 }
 
 void webhook_deliverer::begin(const std::shared_ptr<hook>& h) {
-    h->is_running = true;
     h->changed.emplace(clock_, executor_);
     ++in_progress_;
     // Shared: the webhook may be removed concurrently.
     const auto done = [this, h](const std::exception_ptr& e) {
-        h->is_running = false;
         h->changed.reset();
         if (h->is_gone) forget(*h);
         // Only this webhook stops, until the account's next change.
@@ -276,8 +273,9 @@ void webhook_deliverer::read_settings(hook& h) const {
                                  wire::repeatable_parameters);
     h.filter = wire::read_feed_filter(asked, wrong);
     auto url = net::parse_outgoing_url(h.row.url);
-    h.has_faults = !wrong.empty() || !std::holds_alternative<net::outgoing_url>(url);
-    if (!h.has_faults) h.url = std::get<net::outgoing_url>(std::move(url));
+    auto* const valid = std::get_if<net::outgoing_url>(&url);
+    h.url.reset();
+    if (wrong.empty() && valid != nullptr) h.url = std::move(*valid);
     h.secret.reset();
     if (master_ == nullptr) return;
     const seal::belongs_to owner{seal::purpose::webhook_secret, h.account, h.uuid};
@@ -325,7 +323,7 @@ settle_delivery webhook_deliverer::settling(const hook& h) const {
 // Sets what is to be made durable, if anything. Returns the next step after that.
 asio::awaitable<webhook_deliverer::step> webhook_deliverer::read_and_post(
     hook& h, std::shared_ptr<feed_page>& page, std::optional<settle_delivery>& command) {
-    if (h.has_faults) {
+    if (!h.url) {
         command = settling(h);
         command->disable = webhook_end::unreadable;
         co_return step::go_on;
@@ -472,10 +470,8 @@ asio::awaitable<webhook_deliverer::step> webhook_deliverer::settle(hook& h,
 }
 
 milliseconds webhook_deliverer::pause_after(const hook& h) {
-    std::array<std::uint8_t, 1> drawn{};
-    entropy_.fill(drawn);
     const back_off pauses{options_.retry_min, options_.retry_max};
-    return pauses.after(h.row.failures, drawn[0], h.asked_pause);
+    return pauses.after(h.row.failures, draw_byte(entropy_), h.asked_pause);
 }
 
 }  // namespace callsign::jobs

@@ -8,6 +8,7 @@
 
 #include <callsign/domain/task_filter.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/engine/permits.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
@@ -54,17 +55,16 @@ class ordered_lists {
   private:
     // Shared with guards in coroutine frames, which at shutdown may outlive everything else.
     struct state {
-        std::vector<account_id> in_progress;
         std::deque<shared> kept;  // the oldest first
         std::size_t kept_bytes = 0;
 
         void keep(shared list);
         void drop(std::deque<shared>::iterator at);
     };
-    class turn;
 
     engine& engine_;
     clock& clock_;
+    permits permits_;
     std::uint64_t last_id_ = 0;
     std::shared_ptr<state> state_ = std::make_shared<state>();
 };

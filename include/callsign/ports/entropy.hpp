@@ -1,6 +1,7 @@
 #pragma once
 // Source of randomness: the operating system's (platform/real.hpp), or a seeded one.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,5 +15,11 @@ class entropy {
     // Fills `bytes` with unpredictable ones, fit for secrets. Any thread.
     virtual void fill(std::span<std::uint8_t> bytes) = 0;
 };
+
+inline std::uint8_t draw_byte(entropy& source) {
+    std::array<std::uint8_t, 1> drawn{};
+    source.fill(drawn);
+    return drawn[0];
+}
 
 }  // namespace callsign

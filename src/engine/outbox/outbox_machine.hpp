@@ -1,6 +1,6 @@
 #pragma once
 // Decides the next step for one remote account: to pull what others did, to send what waits, to
-// look up the fate of what was sent, or to wait. Does nothing itself: its driver (outbox.cpp)
+// look up the fate of what was sent, or to wait. Does nothing itself: its driver (replica.cpp)
 // carries out one action at a time, and passes the result back.
 //
 // Invariant: while the fate of a version is unknown, only the same version is sent behind its
@@ -77,10 +77,12 @@ struct outbox_event {
     };
 
     kind what = kind::rested;
+    // Set before each resume().
     bool verify_due = false;  // of rested
     bool has_work = false;    // something waits
     bool pull_first = false;  // that work depends on what the remote has now
-    bool is_single = false;   // of taken: one creation or key, and nothing else
+
+    bool is_single = false;  // of taken: one creation or key, and nothing else
     sink_failure::kind failure = sink_failure::kind::unreachable;
     milliseconds retry_in{0};
 };

@@ -57,7 +57,7 @@ awaitable<outbox_event> replica::pull() {
             co_return outbox_event{.what = event_kind::gone};  // the remote lost that version
         }
         up_to_date(asked, question);
-        co_return outbox_event{.what = event_kind::up_to_date, .has_work = has_work()};
+        co_return outbox_event{.what = event_kind::up_to_date};
     }
     auto& child = std::get<sink_child>(found);
     if (!remote_.partial.is_nil() && remote_.partial != child.version) {
@@ -100,9 +100,7 @@ awaitable<outbox_event> replica::apply() {
     const auto done = co_await with_.engine.submit(std::move(command));
     if (!done) co_return failed(done.error());
     if (const auto* const grown = std::get_if<task_too_large>(&*done)) {
-        co_return failed({sink_failure::kind::unreadable,
-                          "Task " + to_string(grown->task) + " is larger than this server's limit.",
-                          {}});
+        co_return too_large(*grown);
     }
     const auto* const part = std::get_if<apply_remote_version::applied>(&*done);
     if (part == nullptr) co_return moved();

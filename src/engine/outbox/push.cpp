@@ -109,8 +109,7 @@ awaitable<outbox_event> replica::settle() {
         with_.probe.fenced();
         answer_calls(fences_, true);
     }
-    co_return outbox_event{
-        .what = event_kind::settled, .has_work = has_work(), .pull_first = needs_pull()};
+    co_return outbox_event{.what = event_kind::settled};
 }
 
 awaitable<outbox_event> replica::disband() {
@@ -118,7 +117,7 @@ awaitable<outbox_event> replica::disband() {
     if (sent_)
         drop_sent(machine_.is_uncertain() ? errc::outcome_unknown : errc::remote_unavailable);
     has_effects_ = true;
-    co_return outbox_event{.what = event_kind::disbanded, .has_work = true};
+    co_return outbox_event{.what = event_kind::disbanded};
 }
 
 awaitable<outbox_event> replica::give_up() {
@@ -128,7 +127,7 @@ awaitable<outbox_event> replica::give_up() {
     const auto done = co_await with_.engine.submit(command);
     if (!done) co_return failed(done.error());
     has_effects_ = true;
-    co_return outbox_event{.what = event_kind::disbanded, .has_work = true};
+    co_return outbox_event{.what = event_kind::disbanded};
 }
 
 // Creations and keys of it remain in the outbox.

@@ -3,7 +3,6 @@
 #include <callsign/base/assert.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace callsign {
@@ -12,12 +11,6 @@ using boost::asio::awaitable;
 using event_kind = outbox_event::kind;
 
 namespace {
-
-std::uint8_t draw(entropy& source) {
-    std::array<std::uint8_t, 1> drawn{};
-    source.fill(drawn);
-    return drawn[0];
-}
 
 // Not while something pulled or sent is being processed, nor before a step that may end in a
 // pause: the pause ends at once if the row has changed, and only then is the row read.
@@ -97,7 +90,7 @@ awaitable<void> replica::run() {
         came.verify_due = is_verify_due();
         came.has_work = has_work();
         came.pull_first = needs_pull();
-        const outbox_action next = machine_.resume(came, draw(with_.entropy));
+        const outbox_action next = machine_.resume(came, draw_byte(with_.entropy));
         if (next.step == outbox_step::rest) note_doubt(came.what);
         const bool idles = next.step == outbox_step::rest || next.step == outbox_step::halt;
         if (idles) permit_ = {};
@@ -233,6 +226,12 @@ outbox_event replica::moved() {
 
 outbox_event replica::failed(const boost::system::error_code& error) {
     return failed({sink_failure::kind::busy, "Local error: " + error.message() + ".", {}});
+}
+
+outbox_event replica::too_large(const task_too_large& grown) {
+    return failed({sink_failure::kind::unreadable,
+                   "Task " + to_string(grown.task) + " is larger than this server's limit.",
+                   {}});
 }
 
 outbox_event replica::failed(const sink_failure& failure) {

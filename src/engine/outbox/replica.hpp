@@ -148,6 +148,7 @@ class replica {
     outbox_event moved();
     outbox_event failed(const boost::system::error_code& error);
     outbox_event failed(const sink_failure& failure);
+    outbox_event too_large(const task_too_large& grown);
     void note_doubt(outbox_event::kind said);
     void fail_calls(const std::string& why);
     void tell_state(remote_status::state now);

@@ -144,10 +144,7 @@ awaitable<std::optional<outbox_event>> replica::submit(apply_remote_state step) 
         const auto done = co_await with_.engine.submit(std::move(rest));
         if (!done) co_return failed(done.error());
         if (const auto* const grown = std::get_if<task_too_large>(&*done)) {
-            co_return failed(
-                {sink_failure::kind::unreadable,
-                 "Task " + to_string(grown->task) + " is larger than this server's limit.",
-                 {}});
+            co_return too_large(*grown);
         }
         if (std::holds_alternative<no_remote>(*done)) co_return moved();
         const std::size_t taken = std::get<apply_remote_state::applied>(*done).taken;

@@ -156,26 +156,25 @@ class engine_metrics final : public engine_probe {
         gauge(r_, "callsign_tasks_open",
               "Tasks that have a number and are not completed, deleted or purged.");
     Gauge& held_series_ = gauge(r_, "callsign_series_held", "Series held since a restore.");
-    std::array<Counter*, creates_size> creates_ = labelled<Counter, creates_size>(
+    std::array<Counter*, creates_size> creates_ = labelled(
         counters(r_, "callsign_creates_total", "Creations, by outcome."), "outcome",
         {"created", "replayed", "existing", "failed", "conflict", "in_progress", "rejected"});
-    std::array<Counter*, limits_size> overloaded_ = labelled<Counter, limits_size>(
+    std::array<Counter*, limits_size> overloaded_ = labelled(
         counters(r_, "callsign_overloaded_total",
                  "Requests rejected with 503, by exhausted limit: depth or bytes of the queue or "
                  "of the account's share, or time to the deadline."),
         "limit", {"depth", "bytes", "account_depth", "account_bytes", "time"});
     std::array<Counter*, account_limits_size> account_full_ =
-        labelled<Counter, account_limits_size>(
-            counters(r_, "callsign_account_full_total",
-                     "Requests rejected because of a limit of the account."),
-            "limit", {"stored_bytes", "tokens", "former_prefixes"});
+        labelled(counters(r_, "callsign_account_full_total",
+                          "Requests rejected because of a limit of the account."),
+                 "limit", {"stored_bytes", "tokens", "former_prefixes"});
     std::array<Gauge*, 4> slots_ =
-        labelled<Gauge, 4>(gauges(r_, "callsign_slots", "Slots, by state."), "state",
-                           {"pending", "in_flight", "committed", "failed"});
-    std::array<Gauge*, 4> writes_rejected_ = labelled<Gauge, 4>(
+        labelled(gauges(r_, "callsign_slots", "Slots, by state."), "state",
+                 {"pending", "in_flight", "committed", "failed"});
+    std::array<Gauge*, 4> writes_rejected_ = labelled(
         gauges(r_, "callsign_writes_rejected", "1 if writes are rejected for this reason, else 0."),
         "reason", {"disk-full", "io-error", "read-only", "damaged"});
-    std::array<Counter*, 3> unread_ = labelled<Counter, 3>(
+    std::array<Counter*, 3> unread_ = labelled(
         counters(r_, "callsign_read_failures_total",
                  "Requests that failed because of corruption or a read error: of a record, the "
                  "store or the disk."),
@@ -571,10 +570,10 @@ class outbox_metrics final : public outbox_probe {
                            "Versions pulled since the mirrors were last up to date.");
     Gauge& lag_ = gauge(r_, "callsign_remote_lag_seconds",
                         "Time since the mirror furthest behind was up to date.");
-    std::array<Counter*, outcomes_size> delivered_ = labelled<Counter, outcomes_size>(
-        counters(r_, "callsign_remote_deliveries_total",
-                 "Versions sent to remote servers, by outcome."),
-        "outcome", {"accepted", "conflict", "lost", "rejected", "unreachable", "found"});
+    std::array<Counter*, outcomes_size> delivered_ =
+        labelled(counters(r_, "callsign_remote_deliveries_total",
+                          "Versions sent to remote servers, by outcome."),
+                 "outcome", {"accepted", "conflict", "lost", "rejected", "unreachable", "found"});
 };
 
 }  // namespace

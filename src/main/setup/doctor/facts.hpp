@@ -1,5 +1,5 @@
 #pragma once
-// Facts of `callsign doctor`: collected by gather.cpp, evaluated by judge.cpp.
+// Facts of `callsign doctor`: collected by collect.cpp, evaluated by evaluate.cpp.
 
 #include "../config.hpp"
 #include "../environment_names.hpp"
