@@ -6,6 +6,7 @@
 #include "secret_file.hpp"
 #include "text.hpp"
 
+#include <callsign/domain/account.hpp>
 #include <callsign/seal/secret.hpp>
 
 #include <sstream>
@@ -434,7 +435,8 @@ namespace {
 
 // Shows the window of a class of accounts: reason, retries, and what other windows would have done.
 void show_window(std::ostream& out, const v1::ReaperWindow& w) {
-    out << (w.accounts() == "remote" ? "\nRemote accounts:\n" : "\nLocal accounts:\n");
+    out << (w.accounts() == to_string(account_class::remote) ? "\nRemote accounts:\n"
+                                                             : "\nLocal accounts:\n");
     print_fields(out, {{"window", w.window()},
                        {"reason", w.reason()},
                        {"because", w.because()},

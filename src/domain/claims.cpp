@@ -32,10 +32,12 @@ claim claim_of(const reserve& c) {
             {.bytes = c.key.size() + c.prefix.size(), .rows = c.depends.size()}};
 }
 
+// Its payer is not used: engine::create charges the account of the creation.
 claim claim_of(const fulfil& c) {
     return {payer::operators(), {.bytes = size_of(c.attributes)}};
 }
 
+// Its payer is not used: engine::create charges the account of the creation.
 claim claim_of(const begin_delivery& c) {
     return {payer::operators(), {.bytes = size_of(c.attributes)}};
 }

@@ -55,13 +55,16 @@ inline std::vector<module_info> declared_modules() {
     return read_modules(in);
 }
 
+inline bool is_code(const fs::path& file) {
+    return file.extension() == ".cpp" || file.extension() == ".hpp";
+}
+
 inline std::vector<fs::path> sources_in(const fs::path& at) {
     std::vector<fs::path> all;
     if (fs::is_regular_file(at)) all.push_back(at);
     if (!fs::is_directory(at)) return all;
     for (const auto& each : fs::recursive_directory_iterator(at)) {
-        const auto kind = each.path().extension();
-        if (kind == ".cpp" || kind == ".hpp") all.push_back(each.path());
+        if (is_code(each.path())) all.push_back(each.path());
     }
     return all;
 }

@@ -46,10 +46,6 @@ constexpr retired all_retired[] = {
     {"product[.]md", "a document of the repository"},
 };
 
-bool is_code(const fs::path& file) {
-    return file.extension() == ".cpp" || file.extension() == ".hpp";
-}
-
 // Of code its comments, of other files all.
 std::string text_in(const fs::path& file, const std::string& line) {
     if (!is_code(file)) return line;

@@ -1,9 +1,9 @@
 #pragma once
 // The resources that a request will take, known before any work is done for it: whose share it
 // counts against, how much it will take, and its deadline. Commands, queries and offloaded work are
-// admitted by their claim alone (engine.hpp). Each command and query has a function claim_of()
-// beside it; there is no general one, so a type without its own does not compile. A claim is an
-// estimate made without reading the store.
+// admitted by their claim alone (engine.hpp). Each command and query has its own claim_of(); there
+// is no general one, so the program does not link without it. A claim is an estimate made without
+// reading the store.
 
 #include <callsign/base/payer.hpp>
 #include <callsign/base/strong_id.hpp>

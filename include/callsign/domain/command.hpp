@@ -1,11 +1,12 @@
 #pragma once
 // All changes of a store, as values. The rule of its name (rules/rules.hpp) applies a command
 // inside the writer's transaction and returns one of the command's answers; an answer that rejects
-// the command has written nothing. Beside each command stands its claim: whose share it counts
-// against, and its cost.
+// the command has written nothing. Each has a claim: whose share it counts against, and its cost.
 //
-// To add one: a struct in commands/ and its claim_of, an apply() in rules/, and a line below.
+// To add one: a struct in commands/, a line below, its claim_of() in src/domain/claims.cpp, and an
+// apply() in rules/.
 
+#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/auditing.hpp>
 #include <callsign/domain/commands/chain.hpp>
@@ -22,7 +23,7 @@
 
 #include <variant>
 
-// The only list of commands: for the variants, rules::apply() and engine::submit().
+// The only list of commands: for claim_of(), the variants, rules::apply() and engine::submit().
 // clang-format off
 #define CALLSIGN_COMMANDS(DO) \
     DO(reserve) \
@@ -98,8 +99,11 @@ using all = variants<void CALLSIGN_COMMANDS(CALLSIGN_COMMAND)>;
 using command = commands::all::command;
 using answer = commands::all::answer;
 
-// Returns the claim of the command in `c`. Not called claim_of: commands convert to `command`
-// implicitly, so a command without a claim_of of its own would recurse forever.
+#define CALLSIGN_CLAIM(name) claim claim_of(const name& c);
+CALLSIGN_COMMANDS(CALLSIGN_CLAIM)
+#undef CALLSIGN_CLAIM
+
+// Returns the claim of the command in `c`.
 claim claim_of_any(const command& c);
 
 }  // namespace callsign

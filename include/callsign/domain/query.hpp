@@ -1,10 +1,12 @@
 #pragma once
 // All questions to a store, as values. The rule of its name (rules/read.hpp) answers a query in a
-// read transaction, from what was durable when it began, and changes nothing. Beside each query
-// stands its claim: whose share it counts against, and its cost.
+// read transaction, from what was durable when it began, and changes nothing. Each has a claim:
+// whose share it counts against, and its cost.
 //
-// To add one: a struct in queries/ and its claim_of, a read() in rules/read/, and a line below.
+// To add one: a struct in queries/, a line below, its claim_of() in src/domain/claims.cpp, and a
+// read() in rules/read/.
 
+#include <callsign/domain/claim.hpp>
 #include <callsign/domain/queries/accounts.hpp>
 #include <callsign/domain/queries/auditing.hpp>
 #include <callsign/domain/queries/chain.hpp>
@@ -17,8 +19,7 @@
 #include <callsign/domain/queries/tasks.hpp>
 #include <callsign/domain/queries/webhooks.hpp>
 
-// The only list of queries: for rules::read() and engine::ask(). find_numbering is in
-// commands/restoring.hpp.
+// The only list of queries: for claim_of(), rules::read() and engine::ask().
 // clang-format off
 #define CALLSIGN_QUERIES(DO) \
     DO(find_account) \
@@ -63,3 +64,11 @@
     DO(list_deliveries) \
     DO(list_active_webhooks)
 // clang-format on
+
+namespace callsign {
+
+#define CALLSIGN_CLAIM(name) claim claim_of(const name& q);
+CALLSIGN_QUERIES(CALLSIGN_CLAIM)
+#undef CALLSIGN_CLAIM
+
+}  // namespace callsign

@@ -2,7 +2,6 @@
 // Executes queries on a store. Pure and synchronous, as the rules of commands are; writes nothing.
 // store_failure passes through.
 
-#include <callsign/domain/commands/restoring.hpp>
 #include <callsign/domain/query.hpp>
 #include <callsign/ports/store.hpp>
 

@@ -10,7 +10,6 @@
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tasks.hpp>
-#include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/account.hpp>
-#include <callsign/domain/claim.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -34,7 +33,6 @@ struct create_account {
 
     using answer = std::variant<account, name_taken, client_id_taken>;
 };
-claim claim_of(const create_account& c);
 
 // Renames an account, disables or enables it. Enabling a deleted account restores it.
 struct edit_account {
@@ -44,7 +42,6 @@ struct edit_account {
 
     using answer = std::variant<callsign::account, no_such_account, name_taken>;
 };
-claim claim_of(const edit_account& c);
 
 // Blocks access from now on; the account is removed after the grace period. Repeating it succeeds,
 // and the first instant counts.
@@ -53,7 +50,6 @@ struct delete_account {
 
     using answer = std::variant<callsign::account, no_such_account>;
 };
-claim claim_of(const delete_account& c);
 
 // Progress of an account's removal: a table, and the last of its rows that was looked at.
 struct removal_place {
@@ -78,7 +74,6 @@ struct remove_deleted {
         std::optional<place> next{};  // none: all done for now
     };
 };
-claim claim_of(const remove_deleted& c);
 
 struct create_token {
     std::optional<account_ref> account;  // none: an operator token
@@ -91,7 +86,6 @@ struct create_token {
     struct too_many_tokens {};
     using answer = std::variant<token, no_such_account, too_many_tokens>;
 };
-claim claim_of(const create_token& c);
 
 struct revoke_token {
     token_id token;
@@ -100,6 +94,5 @@ struct revoke_token {
     struct no_such_token {};
     using answer = std::variant<callsign::token, no_such_token>;
 };
-claim claim_of(const revoke_token& c);
 
 }  // namespace callsign

@@ -3,7 +3,6 @@
 // (engine::submit with an actor).
 
 #include <callsign/domain/admin_action.hpp>
-#include <callsign/domain/claim.hpp>
 
 #include <cstdint>
 #include <string>
@@ -18,7 +17,6 @@ struct note_action {
 
     struct answer {};
 };
-claim claim_of(const note_action& c);
 
 // Removes the oldest actions, at most `limit`, if they are older than `keep`.
 struct forget_actions {
@@ -29,6 +27,5 @@ struct forget_actions {
         bool has_more = false;
     };
 };
-claim claim_of(const forget_actions& c);
 
 }  // namespace callsign

@@ -1,7 +1,6 @@
 #pragma once
 // The chain of a managed account, to which devices add, and the conversion of an opaque account.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/sealed_chain.hpp>
 #include <callsign/domain/commands/tasks.hpp>
@@ -73,7 +72,6 @@ struct add_version {
     using answer = std::variant<added, unknown_parent, too_far_behind, needs_missed, no_such_client,
                                 device_revoked, account_full>;
 };
-claim claim_of(const add_version& c);
 
 // ---- conversion of an opaque account to a managed one ----
 
@@ -112,7 +110,6 @@ struct manage_account {
     using answer =
         std::variant<managed, head_changed, not_opaque, no_history, no_such_account, series_held>;
 };
-claim claim_of(const manage_account& c);
 
 // Takes a part of the history in advance, beside the sealed chain: the next versions or, once all
 // are there, the next tasks. The caller limits the part to one step.
@@ -130,7 +127,6 @@ struct take_over_history {
     using answer = std::variant<went_on, manage_account::head_changed, manage_account::not_opaque,
                                 no_such_account, series_held>;
 };
-claim claim_of(const take_over_history& c);
 
 // Removes what an abandoned conversion has taken, except for the tasks' numbers. Does nothing
 // unless the account is opaque. In steps.
@@ -148,7 +144,6 @@ struct undo_take_over {
         std::optional<place> next;  // none: done
     };
 };
-claim claim_of(const undo_take_over& c);
 
 // Removes the sealed versions and the snapshot of an account that has become managed. In steps.
 // Also records the purges in its history, whose text is then scrubbed.
@@ -161,6 +156,5 @@ struct remove_sealed {
         std::optional<std::int64_t> next;  // none: done
     };
 };
-claim claim_of(const remove_sealed& c);
 
 }  // namespace callsign

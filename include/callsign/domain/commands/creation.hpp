@@ -1,7 +1,6 @@
 #pragma once
 // Creation of a task: two commands, each durable in its own batch. engine::create submits both.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
@@ -106,7 +105,6 @@ struct reserve {
                                 unknown_series, series_archived, task_not_valid, depends_unmet,
                                 task_too_large, series_held, account_full>;
 };
-claim claim_of(const reserve& c);
 
 // ---- phase 2: fulfil ----
 
@@ -122,8 +120,6 @@ struct fulfil {
     using answer = std::variant<receipted, slot_failed, unknown_series, slot_missing,
                                 task_too_large, series_held>;
 };
-// Its payer is not used: engine::create charges the account of the creation.
-claim claim_of(const fulfil& c);
 
 // ---- numbers for opaque accounts ----
 
@@ -140,6 +136,5 @@ struct assign_key {
     using answer = std::variant<receipted, no_such_account, not_opaque, unknown_series,
                                 series_archived, series_held>;
 };
-claim claim_of(const assign_key& c);
 
 }  // namespace callsign

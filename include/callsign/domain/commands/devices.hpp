@@ -1,7 +1,6 @@
 #pragma once
 // Devices of managed accounts.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/sealed_secret.hpp>
@@ -34,7 +33,6 @@ struct create_device {
     using answer = std::variant<device, name_taken, client_id_taken, no_such_account,
                                 account_is_opaque, account_is_remote, too_many>;
 };
-claim claim_of(const create_device& c);
 
 // Re-encrypts secrets with another master key; a secret that has changed since is left as it is.
 struct reseal {
@@ -46,7 +44,6 @@ struct reseal {
 
     struct answer {};
 };
-claim claim_of(const reseal& c);
 
 // Revokes a device. Its client ID is never assigned to another device; its name may be.
 struct revoke_device {
@@ -57,6 +54,5 @@ struct revoke_device {
     using answer =
         std::variant<callsign::device, no_such_device, no_such_account, account_is_opaque>;
 };
-claim claim_of(const revoke_device& c);
 
 }  // namespace callsign

@@ -3,7 +3,6 @@
 
 #include <callsign/base/keyed_hash.hpp>
 #include <callsign/domain/account.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/slot.hpp>
 
@@ -48,8 +47,6 @@ struct reconcile_pending {
     };
 };
 
-claim claim_of(const reconcile_pending& c);
-
 // Looks at up to `limit` slots after `after`, and removes those settled longer than `retention`
 // ago. Also removes up to `limit` fork versions of that age, since no sync lasts as long, and task
 // history that ended longer than `history_retention` ago.
@@ -65,7 +62,6 @@ struct forget_settled {
         std::optional<slot_id> next;  // none: no slot as old is left
     };
 };
-claim claim_of(const forget_settled& c);
 
 // Stores what was observed of retries, for the next start of the server.
 struct keep_retry_times {
@@ -73,6 +69,5 @@ struct keep_retry_times {
 
     struct answer {};
 };
-claim claim_of(const keep_retry_times& c);
 
 }  // namespace callsign

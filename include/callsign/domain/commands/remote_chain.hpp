@@ -5,7 +5,6 @@
 // A version is sent only with the mirror's cursor as its parent, and the cursor moves only to its
 // child. So the child of the parent decides the outcome of whatever was sent.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/creation.hpp>
 #include <callsign/domain/commands/devices.hpp>
@@ -47,8 +46,6 @@ struct begin_delivery {
     using answer = std::variant<delivering, receipted, slot_failed, unknown_series,
                                 fulfil::slot_missing, task_too_large, remote_halted>;
 };
-// Its payer is not used: engine::create charges the account of the creation.
-claim claim_of(const begin_delivery& c);
 
 // Progress of the tasks of an account that is being moved.
 struct move_progress {
@@ -91,7 +88,6 @@ struct take_delivery {
     };
     using answer = std::variant<taken, remote_halted, no_remote>;
 };
-claim claim_of(const take_delivery& c);
 
 // The remote has accepted a version of ours: applies it to the mirror, assigns the new tasks their
 // numbers, commits their slots and removes its effects from the outbox.
@@ -109,7 +105,6 @@ struct settle {
     };
     using answer = std::variant<settled, cursor_mismatch, no_remote>;
 };
-claim claim_of(const settle& c);
 
 // Applies the remote's child of the cursor, of any author, and settles the creations of the outbox
 // that it contains. One command takes what fits; the next one takes the rest.
@@ -129,7 +124,6 @@ struct apply_remote_version {
     };
     using answer = std::variant<applied, cursor_mismatch, task_too_large, no_remote>;
 };
-claim claim_of(const apply_remote_version& c);
 
 // Brings the mirror to a state that the remote's chain has reached without it: some tasks as they
 // are there, and some that no longer exist there. Takes as many as `work_max` allows, at least one;
@@ -154,7 +148,6 @@ struct apply_remote_state {
     };
     using answer = std::variant<applied, task_too_large, no_remote>;
 };
-claim claim_of(const apply_remote_state& c);
 
 // Stops sending a creation until the reaper looks at it: the remote rejected it in a version alone.
 struct suspend_effect {
@@ -164,7 +157,6 @@ struct suspend_effect {
 
     using answer = std::variant<std::monostate, no_remote>;
 };
-claim claim_of(const suspend_effect& c);
 
 // The reaper's command for slots of remote accounts that are neither committed nor failed.
 // Requires: the mirror was up to date after the oldest of them had reached the window, so that
@@ -188,7 +180,6 @@ struct fail_in_flight {
         std::optional<effect_id> next{};
     };
 };
-claim claim_of(const fail_in_flight& c);
 
 // Stops pulling and sending.
 struct halt_remote {
@@ -200,7 +191,6 @@ struct halt_remote {
     struct superseded {};
     using answer = std::variant<remote_chain, superseded, no_remote>;
 };
-claim claim_of(const halt_remote& c);
 
 // The operator's changes: URL and key; and the account is resumed.
 struct edit_remote {
@@ -214,7 +204,6 @@ struct edit_remote {
     struct has_lost_versions {};
     using answer = std::variant<remote_chain, no_remote, has_lost_versions>;
 };
-claim claim_of(const edit_remote& c);
 
 // Moves a managed account to a remote server; its data here becomes the mirror. If the remote has
 // nothing yet, all tasks are sent first. If the account's devices have synced there before, the
@@ -239,7 +228,6 @@ struct move_to_remote {
     using answer = std::variant<moving, already_remote, has_devices, has_changed, client_id_taken,
                                 series_held, account_is_opaque, no_such_account>;
 };
-claim claim_of(const move_to_remote& c);
 
 // Makes a remote account local, with all that the mirror has.
 struct move_to_local {
@@ -253,6 +241,5 @@ struct move_to_local {
     };
     using answer = std::variant<moved, not_settled, cursor_mismatch, no_remote>;
 };
-claim claim_of(const move_to_local& c);
 
 }  // namespace callsign

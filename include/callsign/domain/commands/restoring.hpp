@@ -4,7 +4,6 @@
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/chain.hpp>
 #include <callsign/domain/commands/devices.hpp>
@@ -30,7 +29,6 @@ struct mark_restored {
         std::int64_t held = 0;
     };
 };
-claim claim_of(const mark_restored& c);
 
 // Resumes a held series at this number, or at the next one; numbers in between are skipped. Tasks
 // that came while it was held get the first numbers.
@@ -43,17 +41,6 @@ struct resume_series {
     using answer =
         std::variant<series, not_held, edit_series::next_too_low, no_such_series, no_such_account>;
 };
-claim claim_of(const resume_series& c);
-
-// The next series after `after`, of any account, that is resumed and still numbering.
-struct find_numbering {
-    series_id after;
-
-    struct answer {
-        std::optional<series_id> series{};  // none: no more
-    };
-};
-claim claim_of(const find_numbering& q);
 
 // Assigns numbers to tasks that came while the series was held. In steps.
 struct number_tasks {
@@ -64,7 +51,6 @@ struct number_tasks {
         bool has_more = false;
     };
 };
-claim claim_of(const number_tasks& c);
 
 // Merges the tasks of a device that had more than the backup, a part at a time. New tasks are
 // created, with the keys that they bring. Of others, attributes that the device changed since the
@@ -85,7 +71,6 @@ struct merge_snapshot {
     struct not_awaited {};
     using answer = std::variant<done, not_awaited, no_such_client, device_revoked>;
 };
-claim claim_of(const merge_snapshot& c);
 
 // Recreates on the device the tasks of the backup that its snapshot lacks: it must have purged
 // them, whereas other tasks may just not have reached it. A part at a time.
@@ -101,7 +86,6 @@ struct recreate_tasks {
     };
     using answer = std::variant<done, merge_snapshot::not_awaited, no_such_client, device_revoked>;
 };
-claim claim_of(const recreate_tasks& c);
 
 // Ends a device's state after a restore: the store has what the device alone had (`ahead`), or it
 // had nothing. When no device of the account is missing and one was ahead, held series of the
@@ -117,6 +101,5 @@ struct end_resync {
     struct not_expected {};
     using answer = std::variant<done, not_expected, no_such_client, device_revoked>;
 };
-claim claim_of(const end_resync& c);
 
 }  // namespace callsign

@@ -3,7 +3,6 @@
 // are behind can still sync: operations keep their positions, and end with the same Delete.
 
 #include <callsign/domain/account.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/version.hpp>
 
 #include <cstddef>
@@ -25,12 +24,10 @@ struct scrub_purged {
         std::size_t over = 0;  // purges that were finished, the first of `tasks`
     };
 };
-claim claim_of(const scrub_purged& c);
 
 // Requests that everything removed so far leaves the WAL as well.
 struct clear_log {
     struct answer {};
 };
-claim claim_of(const clear_log& c);
 
 }  // namespace callsign

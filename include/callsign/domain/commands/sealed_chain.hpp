@@ -2,7 +2,6 @@
 // Sealed chains: the encrypted history of opaque accounts, as their clients store it.
 
 #include <callsign/domain/account.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/sealed.hpp>
 
 #include <cstdint>
@@ -39,7 +38,6 @@ struct add_sealed_version {
     using answer =
         std::variant<added, expected_parent, no_such_client, account_changed, account_full>;
 };
-claim claim_of(const add_sealed_version& c);
 
 // Stores a snapshot if it is of one of the latest versions and newer than the present one.
 struct add_sealed_snapshot {
@@ -57,7 +55,6 @@ struct add_sealed_snapshot {
     };
     using answer = std::variant<considered, no_such_client, account_changed, account_full>;
 };
-claim claim_of(const add_sealed_snapshot& c);
 
 // Returns the opaque account of a client, created if there is none, and the end of its chain.
 struct register_client {
@@ -68,7 +65,6 @@ struct register_client {
         chain_head head;
     };
 };
-claim claim_of(const register_client& c);
 
 // Imports a version with the ID that another server gave it. Repeating it changes nothing.
 struct import_sealed_version {
@@ -83,7 +79,6 @@ struct import_sealed_version {
     struct differs {};
     using answer = std::variant<imported, there_already, differs, no_such_client>;
 };
-claim claim_of(const import_sealed_version& c);
 
 // Imports the snapshot of another server. Repeating it changes nothing.
 struct import_sealed_snapshot {
@@ -99,6 +94,5 @@ struct import_sealed_snapshot {
     struct unknown_version {};
     using answer = std::variant<imported, there_already, unknown_version, no_such_client>;
 };
-claim claim_of(const import_sealed_snapshot& c);
 
 }  // namespace callsign

@@ -3,7 +3,6 @@
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/author.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/devices.hpp>
 
@@ -35,7 +34,6 @@ struct create_series {
     using answer =
         std::variant<series, prefix_taken, project_taken, too_many_series, no_such_account>;
 };
-claim claim_of(const create_series& c);
 
 // Members without a value stay unchanged.
 struct edit_series {
@@ -64,7 +62,6 @@ struct edit_series {
                                 reset_is_settled, default_stays, next_too_low, promises_no_gaps,
                                 too_many_prefixes, no_such_account>;
 };
-claim claim_of(const edit_series& c);
 
 // ---- numbers that another system assigned ----
 
@@ -114,6 +111,5 @@ struct import_numbers {
     using answer =
         std::variant<done, rejected, no_such_account, account_is_opaque, account_is_remote>;
 };
-claim claim_of(const import_numbers& c);
 
 }  // namespace callsign

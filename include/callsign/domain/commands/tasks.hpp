@@ -2,7 +2,6 @@
 // Changes of tasks that do not come from devices.
 
 #include <callsign/domain/account.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/creation.hpp>
 #include <callsign/domain/commands/devices.hpp>
@@ -53,7 +52,6 @@ struct edit_task {
     using answer = std::variant<edited, ref_fault, depends_unmet, precondition_failed,
                                 task_not_valid, task_too_large, is_remote_account, account_full>;
 };
-claim claim_of(const edit_task& c);
 
 // ---- tasks imported from other programs ----
 
@@ -118,6 +116,5 @@ struct import_tasks {
     using answer = std::variant<done, no_such_account, account_is_opaque, account_is_remote,
                                 task_too_large, series_held, account_full, keys_rejected>;
 };
-claim claim_of(const import_tasks& c);
 
 }  // namespace callsign

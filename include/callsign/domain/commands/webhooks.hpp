@@ -1,7 +1,6 @@
 #pragma once
 // Webhooks: creation, changes, removal, and the progress of their deliveries.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/domain/webhook.hpp>
@@ -32,7 +31,6 @@ struct create_webhook {
     struct too_many {};
     using answer = std::variant<webhook, no_such_account, account_is_opaque, too_many>;
 };
-claim claim_of(const create_webhook& c);
 
 struct edit_webhook {
     account_id account;
@@ -42,7 +40,6 @@ struct edit_webhook {
 
     using answer = std::variant<webhook, no_such_webhook>;
 };
-claim claim_of(const edit_webhook& c);
 
 struct remove_webhook {
     account_id account;
@@ -51,7 +48,6 @@ struct remove_webhook {
     struct removed {};
     using answer = std::variant<removed, no_such_webhook>;
 };
-claim claim_of(const remove_webhook& c);
 
 // Records the result of an attempt, or that nothing was to be posted up to a position. Ignored if
 // the owner has edited the webhook since.
@@ -67,6 +63,5 @@ struct settle_delivery {
     struct superseded {};
     using answer = std::variant<webhook, superseded>;
 };
-claim claim_of(const settle_delivery& c);
 
 }  // namespace callsign

@@ -2,7 +2,6 @@
 // Accounts, their tokens and their series.
 
 #include <callsign/domain/account.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/queries/page.hpp>
 
 #include <optional>
@@ -14,14 +13,12 @@ struct find_account {
 
     using answer = std::optional<callsign::account>;
 };
-claim claim_of(const find_account& q);
 
 struct list_accounts {
     page_request page;
 
     using answer = page_of<account>;
 };
-claim claim_of(const list_accounts& q);
 
 struct list_series {
     account_ref account;
@@ -30,7 +27,15 @@ struct list_series {
 
     using answer = std::optional<page_of<series>>;  // none: no such account
 };
-claim claim_of(const list_series& q);
+
+// The next series after `after`, of any account, that is resumed and still numbering.
+struct find_numbering {
+    series_id after;
+
+    struct answer {
+        std::optional<series_id> series{};  // none: no more
+    };
+};
 
 // The principal of a token, expired and revoked ones included; none: no such token.
 struct find_principal {
@@ -38,7 +43,6 @@ struct find_principal {
 
     using answer = std::optional<principal>;
 };
-claim claim_of(const find_principal& q);
 
 // Includes revoked tokens.
 struct list_tokens {
@@ -47,6 +51,5 @@ struct list_tokens {
 
     using answer = std::optional<page_of<token>>;  // none: no such account
 };
-claim claim_of(const list_tokens& q);
 
 }  // namespace callsign

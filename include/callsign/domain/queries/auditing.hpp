@@ -3,7 +3,6 @@
 
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/admin_action.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/queries/page.hpp>
 
 #include <optional>
@@ -17,6 +16,5 @@ struct list_actions {
 
     using answer = std::optional<page_of<admin_action>>;  // none: no such account
 };
-claim claim_of(const list_actions& q);
 
 }  // namespace callsign

@@ -1,7 +1,6 @@
 #pragma once
 // Chains, and what follows a version on the chain of a managed account.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/domain/device.hpp>
 #include <callsign/domain/missed.hpp>
@@ -23,7 +22,6 @@ struct find_head {
 
     using answer = chain_head;
 };
-claim claim_of(const find_head& q);
 
 // No version follows yet.
 struct up_to_date {
@@ -68,7 +66,6 @@ struct find_child {
     using answer = std::variant<next_version, up_to_date, unknown_version, push_first, ahead,
                                 awaits_change, awaits_snapshot>;
 };
-claim claim_of(const find_child& q);
 
 // Reads what a device at `parent` lacks of the chain after `after`, as far as it concerns `sent`:
 // up to the last version or about `work_max`, at least one version.
@@ -86,7 +83,6 @@ struct find_missed {
     };
     using answer = std::variant<found, unknown_version>;
 };
-claim claim_of(const find_missed& q);
 
 // The versions after `after`, in order, as many as `work_max` allows; empty: there are none.
 struct read_versions {
@@ -96,6 +92,5 @@ struct read_versions {
 
     using answer = std::vector<version>;
 };
-claim claim_of(const read_versions& q);
 
 }  // namespace callsign

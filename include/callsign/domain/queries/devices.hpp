@@ -18,7 +18,6 @@ struct find_device {
 
     using answer = std::optional<device>;
 };
-claim claim_of(const find_device& q);
 
 // The devices of a managed account, including revoked ones.
 struct list_devices {
@@ -27,13 +26,11 @@ struct list_devices {
 
     using answer = std::variant<page_of<device>, no_such_account, account_is_opaque>;
 };
-claim claim_of(const list_devices& q);
 
 // A device with a key that is not revoked; none: there is none. Serves to verify the master key.
 struct find_device_with_key {
     using answer = std::optional<device>;
 };
-claim claim_of(const find_device_with_key& q);
 
 // Returns create_device's answer if it would be a rejection now: the key is costly to derive.
 struct foresee_create_device {
@@ -46,7 +43,6 @@ struct foresee_create_device {
         std::optional<create_device::answer> rejection;
     };
 };
-claim claim_of(const foresee_create_device& q);
 
 // At most `limit` secrets of a kind after `after`, ordered by row ID, including those of revoked
 // devices and disabled webhooks.
@@ -57,6 +53,5 @@ struct list_sealed {
 
     using answer = std::vector<sealed_secret>;
 };
-claim claim_of(const list_sealed& q);
 
 }  // namespace callsign

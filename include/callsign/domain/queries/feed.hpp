@@ -1,7 +1,6 @@
 #pragma once
 // The feed of a managed account's changes (docs/api.md, Change feed).
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/domain/feed_place.hpp>
 #include <callsign/domain/task.hpp>
@@ -72,6 +71,5 @@ struct read_changes {
     };
     using answer = std::variant<part, expired, diverged, unknown_series>;
 };
-claim claim_of(const read_changes& q);
 
 }  // namespace callsign

@@ -1,7 +1,6 @@
 #pragma once
 // Remote accounts.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/remote_chain.hpp>
 
 #include <cstddef>
@@ -18,7 +17,6 @@ struct list_remotes {
 
     using answer = std::vector<remote_chain>;
 };
-claim claim_of(const list_remotes& q);
 
 struct find_remote {
     account_id account;
@@ -30,7 +28,6 @@ struct find_remote {
     };
     using answer = std::optional<found>;  // none: the account is local
 };
-claim claim_of(const find_remote& q);
 
 // Accounts with creations in flight, by name; at most listed_max.
 struct list_in_flight {
@@ -42,7 +39,6 @@ struct list_in_flight {
     };
     using answer = std::vector<of_account>;
 };
-claim claim_of(const list_in_flight& q);
 
 // Whether the mirror has ever had one of these versions of the remote.
 struct knows_version {
@@ -51,6 +47,5 @@ struct knows_version {
 
     using answer = bool;
 };
-claim claim_of(const knows_version& q);
 
 }  // namespace callsign

@@ -2,7 +2,6 @@
 // Purged tasks whose text is still on the chain, and where it is.
 
 #include <callsign/domain/account.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/version.hpp>
 
 #include <cstddef>
@@ -23,7 +22,6 @@ struct find_purged {
         std::optional<std::int64_t> after{};  // no version up to this seq concerns them
     };
 };
-claim claim_of(const find_purged& q);
 
 // The versions after seq `after` with text of these tasks, as far as `work_max` bytes allow.
 struct find_purged_text {
@@ -38,6 +36,5 @@ struct find_purged_text {
         std::optional<std::int64_t> next;  // resume after it; none: done
     };
 };
-claim claim_of(const find_purged_text& q);
 
 }  // namespace callsign

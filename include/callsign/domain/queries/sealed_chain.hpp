@@ -30,7 +30,6 @@ struct find_opaque_account {
     };
     using answer = std::variant<found, no_such_account, account_is_managed>;
 };
-claim claim_of(const find_opaque_account& q);
 
 // The version after `parent`.
 struct find_sealed_child {
@@ -49,7 +48,6 @@ struct find_sealed_child {
     using answer = std::variant<sealed_version, up_to_date, unknown_version, account_changed,
                                 too_large, no_room>;
 };
-claim claim_of(const find_sealed_child& q);
 
 struct find_sealed_snapshot {
     account_id account;
@@ -58,7 +56,6 @@ struct find_sealed_snapshot {
     struct none {};
     using answer = std::variant<sealed_snapshot, none, account_changed, no_room>;
 };
-claim claim_of(const find_sealed_snapshot& q);
 
 // The versions after `after`, in order, at most versions_max or bytes_max; empty: there are none.
 struct read_sealed_versions {
@@ -74,7 +71,6 @@ struct read_sealed_versions {
         std::vector<sealed_version> versions;
     };
 };
-claim claim_of(const read_sealed_versions& q);
 
 // The first account after `after` with rows of an interrupted conversion: an opaque account with
 // versions taken over, or a managed one with sealed versions.
@@ -91,6 +87,5 @@ struct find_half_managed {
         std::optional<account_id> next;  // resume after it; none: done
     };
 };
-claim claim_of(const find_half_managed& q);
 
 }  // namespace callsign

@@ -1,7 +1,6 @@
 #pragma once
 // Slots, by key and in lists for operators.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/queries/page.hpp>
 #include <callsign/domain/retry_times.hpp>
 #include <callsign/domain/slot.hpp>
@@ -24,7 +23,6 @@ struct find_slot {
     };
     using answer = std::optional<found>;
 };
-claim claim_of(const find_slot& q);
 
 struct listed_slot {
     slot_id id;
@@ -40,7 +38,6 @@ struct list_slots {
 
     using answer = std::optional<page_of<listed_slot>>;  // none: no such account
 };
-claim claim_of(const list_slots& q);
 
 struct count_pending_slots {
     static constexpr std::int64_t counted_max = 10'000;
@@ -50,7 +47,6 @@ struct count_pending_slots {
         std::optional<time_point> oldest;
     };
 };
-claim claim_of(const count_pending_slots& q);
 
 // The stored observations of a class's retries.
 struct find_retry_times {
@@ -58,6 +54,5 @@ struct find_retry_times {
 
     using answer = std::optional<retry_record>;  // none: nothing stored yet
 };
-claim claim_of(const find_retry_times& q);
 
 }  // namespace callsign

@@ -1,7 +1,6 @@
 #pragma once
 // Tasks of managed accounts.
 
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/commands/tasks.hpp>
 #include <callsign/domain/sealed.hpp>
 #include <callsign/domain/task.hpp>
@@ -23,7 +22,6 @@ struct find_task {
 
     using answer = std::variant<callsign::task, ref_fault>;
 };
-claim claim_of(const find_task& q);
 
 // All tasks of an account, purged ones included, as many as `work_max` allows. Changes made between
 // two of these queries are in the versions after the first answer's `head`
@@ -39,7 +37,6 @@ struct read_tasks {
         std::optional<task_place> next;  // none: done
     };
 };
-claim claim_of(const read_tasks& q);
 
 // ---- lists ----
 
@@ -59,7 +56,6 @@ struct list_tasks {
     };
     using answer = std::variant<part, unknown_series>;
 };
-claim claim_of(const list_tasks& q);
 
 // The same walk for a list in another order or with a filter that needs links: returns what
 // ordered() (domain/task_list.hpp) needs of each task.
@@ -77,7 +73,6 @@ struct scan_tasks {
     };
     using answer = std::variant<part, unknown_series>;
 };
-claim claim_of(const scan_tasks& q);
 
 // Tasks of a list that was ordered before, as they are now, without those that no longer match.
 struct find_listed_tasks {
@@ -92,6 +87,5 @@ struct find_listed_tasks {
         std::size_t looked_at = 0;  // of those requested, from the first; at least one
     };
 };
-claim claim_of(const find_listed_tasks& q);
 
 }  // namespace callsign

@@ -2,7 +2,6 @@
 // Webhooks and their deliveries.
 
 #include <callsign/domain/account.hpp>
-#include <callsign/domain/claim.hpp>
 #include <callsign/domain/queries/page.hpp>
 #include <callsign/domain/webhook.hpp>
 
@@ -17,7 +16,6 @@ struct list_webhooks {
 
     using answer = page_of<webhook>;
 };
-claim claim_of(const list_webhooks& q);
 
 struct find_webhook {
     account_id account;
@@ -25,7 +23,6 @@ struct find_webhook {
 
     using answer = std::optional<webhook>;
 };
-claim claim_of(const find_webhook& q);
 
 // The latest deliveries first. None: no such webhook.
 struct list_deliveries {
@@ -34,7 +31,6 @@ struct list_deliveries {
 
     using answer = std::optional<std::vector<webhook_delivery>>;
 };
-claim claim_of(const list_deliveries& q);
 
 // Webhooks of all accounts that are not disabled, ordered by ID; for the start of the server.
 struct list_active_webhooks {
@@ -43,6 +39,5 @@ struct list_active_webhooks {
 
     using answer = std::vector<webhook>;
 };
-claim claim_of(const list_active_webhooks& q);
 
 }  // namespace callsign

@@ -21,21 +21,43 @@
 
 #include <array>
 
+// The only list of tables, by their rows.
+// clang-format off
+#define CALLSIGN_TABLES(DO) \
+    DO(store_totals) \
+    DO(slot) \
+    DO(account) \
+    DO(device) \
+    DO(series) \
+    DO(prefix_row) \
+    DO(counter_row) \
+    DO(skipped_row) \
+    DO(task_row) \
+    DO(history_row) \
+    DO(fork_row) \
+    DO(version_row) \
+    DO(sealed_version) \
+    DO(snapshot_row) \
+    DO(remote_chain) \
+    DO(action_row) \
+    DO(effect) \
+    DO(contest_row) \
+    DO(instance_row) \
+    DO(purge) \
+    DO(kept_retry_times) \
+    DO(token_row) \
+    DO(webhook) \
+    DO(delivery_row)
+// clang-format on
+
 namespace callsign {
 
 inline auto all_tables() {
-    return std::array{&info_of_table<store_totals>(),     &info_of_table<slot>(),
-                      &info_of_table<account>(),          &info_of_table<device>(),
-                      &info_of_table<series>(),           &info_of_table<prefix_row>(),
-                      &info_of_table<counter_row>(),      &info_of_table<skipped_row>(),
-                      &info_of_table<task_row>(),         &info_of_table<history_row>(),
-                      &info_of_table<fork_row>(),         &info_of_table<version_row>(),
-                      &info_of_table<sealed_version>(),   &info_of_table<snapshot_row>(),
-                      &info_of_table<remote_chain>(),     &info_of_table<action_row>(),
-                      &info_of_table<effect>(),           &info_of_table<contest_row>(),
-                      &info_of_table<instance_row>(),     &info_of_table<purge>(),
-                      &info_of_table<kept_retry_times>(), &info_of_table<token_row>(),
-                      &info_of_table<webhook>(),          &info_of_table<delivery_row>()};
+    return std::array{
+#define CALLSIGN_TABLE(row) &info_of_table<row>(),
+        CALLSIGN_TABLES(CALLSIGN_TABLE)
+#undef CALLSIGN_TABLE
+    };
 }
 
 }  // namespace callsign
