@@ -5,6 +5,7 @@
 #include <callsign/base/describe_file_error.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/net/http_client.hpp>
+#include <callsign/wire/media_types.hpp>
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
@@ -27,7 +28,7 @@ net::http_call call_of(const server_url& server, const http_call& call) {
     net::http_call out{
         std::string(to_string(call.method)), server.base + call.target, {}, call.body};
     out.headers = {{"User-Agent", "callsign/" CALLSIGN_VERSION},
-                   {"Accept", "application/json"},
+                   {"Accept", std::string(wire::media_type::json)},
                    {"Connection", "close"}};
     if (!call.token.empty()) out.headers.emplace_back("Authorization", "Bearer " + call.token);
     if (!call.body.empty()) out.headers.emplace_back("Content-Type", call.content_type);

@@ -3,6 +3,7 @@
 // and errors as sentences.
 
 #include <callsign/base/time.hpp>
+#include <callsign/wire/media_types.hpp>
 
 #include <boost/beast/http/verb.hpp>
 #include <string>
@@ -38,7 +39,7 @@ struct http_call {
     std::string target;  // /v1/...
     std::string token;
     std::string body;  // empty: none
-    std::string content_type = "application/json";
+    std::string_view content_type = wire::media_type::json;
     std::vector<std::pair<std::string, std::string>> headers{};
 };
 

@@ -7,6 +7,7 @@
 #include <callsign/base/describe_file_error.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
+#include <callsign/wire/media_types.hpp>
 
 #include <algorithm>
 #include <array>
@@ -85,7 +86,7 @@ std::string describe(const http_answer& answer) {
     const std::string status = std::to_string(answer.status);
     v1::Problem problem;
     wire::field_errors unreadable;
-    const bool is_problem = answer.content_type.starts_with("application/problem+json") &&
+    const bool is_problem = answer.content_type.starts_with(wire::media_type::problem) &&
                             wire::decode(wire::format::json, answer.body, problem, unreadable);
     if (!is_problem) return "the server returned " + status + " without a reason";
     std::string text = problem.title().empty() ? "the server returned " + status : problem.title();

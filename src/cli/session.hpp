@@ -6,6 +6,7 @@
 #include "program.hpp"
 
 #include <callsign/ports/local_files.hpp>
+#include <callsign/wire/media_types.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <cstdint>
@@ -115,7 +116,7 @@ class session {
     Answer send_for_client(verb method, const std::string& target, const std::string& client_id,
                            std::string bytes = {}) {
         http_call call{method, target, {}, std::move(bytes)};
-        call.content_type = "application/octet-stream";
+        call.content_type = wire::media_type::octets;
         call.headers.emplace_back("X-Client-Id", client_id);
         Answer answer;
         read(send(std::move(call)), answer);

@@ -165,11 +165,7 @@ class task_reader {
         if (value.is_string()) {
             std::string_view rest = trimmed(view(value.get_string()), around);
             while (!rest.empty()) {
-                const auto end = std::min(rest.find(','), rest.size());
-                if (!take(trimmed(rest.substr(0, end), around))) {
-                    fault(field + ": invalid element");
-                }
-                rest.remove_prefix(std::min(end + 1, rest.size()));
+                if (!take(take_until(rest, ',', around))) fault(field + ": invalid element");
             }
             return;
         }

@@ -1,6 +1,6 @@
 #include "history.hpp"
 
-#include <callsign/wire/segment.hpp>
+#include <callsign/wire/envelope.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -40,33 +40,23 @@ std::optional<history_fault> history_opener::begin(const uuid& first_parent,
                              "the history does not begin with the first version, and has no "
                              "snapshot of the versions before"};
     }
-    auto opened = seal::open_body(key_, snapshot->mark.version, snapshot->bytes);
-    if (const auto* error = std::get_if<seal::open_error>(&opened)) {
-        return history_fault{*error == seal::open_error::does_not_open,
-                             "the snapshot: " + std::string(to_string(*error))};
+    auto opened = wire::open_snapshot(key_, snapshot->mark.version, snapshot->bytes);
+    if (auto* const error = std::get_if<wire::unreadable>(&opened)) {
+        return history_fault{error->wrong_key, "snapshot: " + error->detail};
     }
-    auto decoded = wire::decode_snapshot(std::get<std::string>(opened));
-    if (const auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-        return history_fault{false, "the snapshot cannot be parsed: " + wrong->detail};
-    }
-    tasks_ = replay(std::get<task_map>(std::move(decoded)));
+    tasks_ = replay(std::get<task_map>(std::move(opened)));
     known_from_ = snapshot->mark.seq;
     return std::nullopt;
 }
 
 std::optional<history_fault> history_opener::add(const sealed_version& sealed) {
     const std::string place = "version " + std::to_string(sealed.seq) + ": ";
-    auto opened = seal::open_body(key_, sealed.parent, sealed.segment);
-    if (const auto* error = std::get_if<seal::open_error>(&opened)) {
-        return history_fault{*error == seal::open_error::does_not_open,
-                             place + std::string(to_string(*error))};
-    }
-    auto decoded = wire::decode_segment(std::get<std::string>(opened));
-    if (const auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-        return history_fault{false, place + "it cannot be parsed: " + wrong->detail};
+    auto opened = wire::open_segment(key_, sealed.parent, sealed.segment);
+    if (auto* const error = std::get_if<wire::unreadable>(&opened)) {
+        return history_fault{error->wrong_key, place + error->detail};
     }
     version v{sealed.seq, sealed.id, sealed.parent, sealed.created_at,
-              std::get<std::vector<operation>>(std::move(decoded))};
+              std::get<std::vector<operation>>(std::move(opened))};
     operations_ += v.operations.size();
     bytes_ += sealed.segment.size();
     if (operations_ > operations_max || bytes_ > bytes_max) {

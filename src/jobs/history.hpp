@@ -6,7 +6,7 @@
 #include <callsign/domain/query.hpp>
 #include <callsign/domain/replay.hpp>
 #include <callsign/jobs/conversion.hpp>
-#include <callsign/seal/envelope.hpp>
+#include <callsign/seal/secret.hpp>
 
 #include <cstddef>
 #include <optional>

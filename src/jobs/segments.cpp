@@ -11,40 +11,6 @@ using boost::asio::awaitable;
 
 namespace {
 
-// Up to this size, bodies are decrypted and encrypted on the network thread.
-constexpr std::size_t at_once_bytes_max = std::size_t{32} * 1024;
-
-using opened_text = std::variant<std::string, segment_fault>;
-
-opened_text open_text(const seal::key& key, const uuid& version, std::string_view body) {
-    auto opened = seal::open_body(key, version, body);
-    if (auto* const text = std::get_if<std::string>(&opened)) return std::move(*text);
-    const auto error = std::get<seal::open_error>(opened);
-    return segment_fault{error == seal::open_error::does_not_open, std::string(to_string(error))};
-}
-
-opened_segment open_segment_now(const seal::key& key, const uuid& parent, std::string_view body,
-                                std::size_t bytes_max) {
-    auto opened = open_text(key, parent, body);
-    if (auto* const fault = std::get_if<segment_fault>(&opened)) return std::move(*fault);
-    auto decoded = wire::decode_segment(std::get<std::string>(opened), {.bytes_max = bytes_max});
-    if (auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-        return segment_fault{false, "the segment cannot be parsed: " + wrong->detail};
-    }
-    return std::get<std::vector<operation>>(std::move(decoded));
-}
-
-opened_snapshot open_snapshot_now(const seal::key& key, const uuid& version, std::string_view body,
-                                  std::size_t bytes_max) {
-    auto opened = open_text(key, version, body);
-    if (auto* const fault = std::get_if<segment_fault>(&opened)) return std::move(*fault);
-    auto decoded = wire::decode_snapshot(std::get<std::string>(opened), {.bytes_max = bytes_max});
-    if (auto* wrong = std::get_if<wire::malformed>(&decoded)) {
-        return segment_fault{false, "the snapshot cannot be parsed: " + wrong->detail};
-    }
-    return std::get<task_map>(std::move(decoded));
-}
-
 std::string seal_now(context& with, const seal::key& key, const uuid& version,
                      std::string_view text) {
     std::array<std::uint8_t, seal::nonce_bytes> nonce{};
@@ -54,22 +20,23 @@ std::string seal_now(context& with, const seal::key& key, const uuid& version,
 
 }  // namespace
 
-awaitable<result<opened_segment>> open_segment(context& with, account_id account,
-                                               const seal::key& key, uuid parent,
-                                               std::string_view body, std::size_t bytes_max) {
+awaitable<result<wire::opened_segment>> open_segment(context& with, account_id account,
+                                                     const seal::key& key, uuid parent,
+                                                     std::string_view body, std::size_t bytes_max) {
     auto open = [&key, parent, body, bytes_max] {
-        return open_segment_now(key, parent, body, bytes_max);
+        return wire::open_segment(key, parent, body, {.bytes_max = bytes_max});
     };
     const claim asks{account, {.bytes = body.size()}};
-    const bool is_little = body.size() <= at_once_bytes_max;
+    const bool is_little = body.size() <= wire::open_at_once_bytes_max;
     co_return co_await with.engine.offload_unless(is_little, asks, std::move(open));
 }
 
-awaitable<result<opened_snapshot>> open_snapshot(context& with, account_id account,
-                                                 const seal::key& key, uuid version,
-                                                 std::string_view body, std::size_t bytes_max) {
+awaitable<result<wire::opened_snapshot>> open_snapshot(context& with, account_id account,
+                                                       const seal::key& key, uuid version,
+                                                       std::string_view body,
+                                                       std::size_t bytes_max) {
     auto open = [&key, version, body, bytes_max] {
-        return open_snapshot_now(key, version, body, bytes_max);
+        return wire::open_snapshot(key, version, body, {.bytes_max = bytes_max});
     };
     const claim asks{account, {.bytes = body.size()}};
     co_return co_await with.engine.offload(asks, std::move(open));
@@ -82,7 +49,7 @@ awaitable<result<std::string>> seal_segment(context& with, account_id account, c
         return seal_now(with, key, parent, wire::encode_segment(operations));
     };
     const claim asks{account, {.bytes = bytes}};
-    const bool is_little = bytes <= at_once_bytes_max;
+    const bool is_little = bytes <= wire::open_at_once_bytes_max;
     co_return co_await with.engine.offload_unless(is_little, asks, std::move(seal));
 }
 

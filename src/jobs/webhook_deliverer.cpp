@@ -7,6 +7,7 @@
 #include <callsign/wire/convert.hpp>
 #include <callsign/wire/cursor.hpp>
 #include <callsign/wire/filter_parameters.hpp>
+#include <callsign/wire/media_types.hpp>
 
 #include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -435,7 +436,7 @@ net::http_field_list webhook_deliverer::headers_of(const hook& h, const std::str
                                                    const std::string& body) const {
     const std::int64_t seconds =
         std::chrono::floor<std::chrono::seconds>(clock_.now()).time_since_epoch().count();
-    return {{"Content-Type", "application/json"},
+    return {{"Content-Type", std::string(wire::media_type::json)},
             {"User-Agent", "callsignd/" CALLSIGN_VERSION},
             {"webhook-id", id},
             {"webhook-timestamp", std::to_string(seconds)},

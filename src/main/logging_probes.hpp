@@ -94,9 +94,7 @@ class remote_log final : public outbox_probe {
   public:
     remote_log(current_logger& log, outbox_probe& next) : log_(log), next_(next) {}
 
-    void delivered(delivery outcome, std::size_t parts) override {
-        next_.delivered(outcome, parts);
-    }
+    void delivered(delivery outcome) override { next_.delivered(outcome); }
     void looked_up() override { next_.looked_up(); }
     void fenced() override { next_.fenced(); }
     void version_pulled() override { next_.version_pulled(); }

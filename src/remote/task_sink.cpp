@@ -4,7 +4,8 @@
 #include <callsign/net/retry_after.hpp>
 #include <callsign/remote/task_sink.hpp>
 #include <callsign/seal/envelope.hpp>
-#include <callsign/wire/segment.hpp>
+#include <callsign/wire/envelope.hpp>
+#include <callsign/wire/media_types.hpp>
 
 #include <array>
 #include <boost/asio/error.hpp>
@@ -18,12 +19,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::awaitable;
 using failure_kind = sink_failure::kind;
-
-constexpr const char* segment_type = "application/vnd.taskchampion.history-segment";
-constexpr const char* snapshot_type = "application/vnd.taskchampion.snapshot";
-
-// Up to this size, bodies are decrypted and encrypted on the network thread.
-constexpr std::size_t at_once_bytes_max = std::size_t{32} * 1024;
 
 sink_failure failure_of(failure_kind why, std::string text, milliseconds retry_in = {}) {
     return {why, std::move(text), retry_in};
@@ -64,43 +59,33 @@ sink_failure failure_of(const net::http_answer& answer) {
                       pause);
 }
 
-template <class Answer>
-Answer open_failure(seal::open_error error) {
-    if (error == seal::open_error::does_not_open) {
+// `what`: the content in the remote server's response, with a capital letter.
+sink_failure failure_of(const std::string& what, const wire::unreadable& error) {
+    if (error.wrong_key) {
         return failure_of(
             failure_kind::wrong_secret,
             "The remote server's data cannot be decrypted with the encryption secret.");
     }
     return failure_of(failure_kind::unreadable,
-                      "The remote server's data is not valid: " + std::string(to_string(error)));
+                      what + " of the remote server is not valid: " + error.detail);
 }
 
 sink_child_answer opened_child(const seal::key& key, const uuid& parent, const uuid& version,
                                std::string_view body, std::size_t bytes_max) {
-    auto opened = seal::open_body(key, parent, body);
-    if (const auto* const error = std::get_if<seal::open_error>(&opened)) {
-        return open_failure<sink_child_answer>(*error);
+    auto opened = wire::open_segment(key, parent, body, {.bytes_max = bytes_max});
+    if (const auto* const error = std::get_if<wire::unreadable>(&opened)) {
+        return failure_of("Version " + to_string(version), *error);
     }
-    auto decoded = wire::decode_segment(std::get<std::string>(opened), {.bytes_max = bytes_max});
-    if (const auto* const wrong = std::get_if<wire::malformed>(&decoded)) {
-        return failure_of(failure_kind::unreadable,
-                          "Version " + to_string(version) + " cannot be parsed: " + wrong->detail);
-    }
-    return sink_child{version, std::get<std::vector<operation>>(std::move(decoded))};
+    return sink_child{version, std::get<std::vector<operation>>(std::move(opened))};
 }
 
 sink_snapshot_answer opened_snapshot(const seal::key& key, const uuid& version,
                                      std::string_view body) {
-    auto opened = seal::open_body(key, version, body);
-    if (const auto* const error = std::get_if<seal::open_error>(&opened)) {
-        return open_failure<sink_snapshot_answer>(*error);
+    auto opened = wire::open_snapshot(key, version, body);
+    if (const auto* const error = std::get_if<wire::unreadable>(&opened)) {
+        return failure_of("The snapshot", *error);
     }
-    auto decoded = wire::decode_snapshot(std::get<std::string>(opened));
-    if (const auto* const wrong = std::get_if<wire::malformed>(&decoded)) {
-        return failure_of(failure_kind::unreadable,
-                          "The remote server's snapshot cannot be parsed: " + wrong->detail);
-    }
-    return sink_snapshot{version, std::get<task_map>(std::move(decoded))};
+    return sink_snapshot{version, std::get<task_map>(std::move(opened))};
 }
 
 // Releases a response's memory once it is decrypted.
@@ -150,7 +135,7 @@ class http_sink final : public task_sink {
             return seal::seal_body(*key_, parent, nonce, wire::encode_segment(operations));
         };
         std::string body;
-        if (bytes <= at_once_bytes_max) {
+        if (bytes <= wire::open_at_once_bytes_max) {
             body = seal();
         } else {
             auto sealed = co_await offloaded<std::string>(bytes, seal);
@@ -159,7 +144,7 @@ class http_sink final : public task_sink {
         }
         net::http_call call{"POST",
                             base_ + "add-version/" + to_string(parent),
-                            {client(), {"Content-Type", segment_type}},
+                            {client(), {"Content-Type", std::string(wire::media_type::segment)}},
                             std::move(body)};
         const held_room afterwards(room_);
         const auto outcome = co_await client_.exchange(std::move(call));
@@ -199,7 +184,7 @@ class http_sink final : public task_sink {
         const auto its_parent = parse_uuid(outcome->header("X-Parent-Version-Id"));
         const bool is_child = version && its_parent && *its_parent == parent &&
                               *version != parent && !version->is_nil();
-        if (!is_child || outcome->header("Content-Type") != segment_type) {
+        if (!is_child || outcome->header("Content-Type") != wire::media_type::segment) {
             co_return failure_of(failure_kind::not_a_server,
                                  "The remote server's response is not a version: does the URL lead "
                                  "to a TaskChampion sync server?");
@@ -207,7 +192,7 @@ class http_sink final : public task_sink {
         auto open = [&] {
             return opened_child(*key_, parent, *version, outcome->body, answer_bytes_max_);
         };
-        if (outcome->body.size() <= at_once_bytes_max) co_return open();
+        if (outcome->body.size() <= wire::open_at_once_bytes_max) co_return open();
         auto opened = co_await offloaded<sink_child_answer>(outcome->body.size(), open);
         if (!opened) co_return failure_of_room();
         co_return std::move(*opened);
@@ -221,7 +206,8 @@ class http_sink final : public task_sink {
         if (outcome->status == 404) co_return sink_no_snapshot{};
         if (outcome->status != 200) co_return failure_of(*outcome);
         const auto version = parse_uuid(outcome->header("X-Version-Id"));
-        if (!version || version->is_nil() || outcome->header("Content-Type") != snapshot_type) {
+        if (!version || version->is_nil() ||
+            outcome->header("Content-Type") != wire::media_type::snapshot) {
             co_return failure_of(failure_kind::not_a_server,
                                  "The remote server's response is not a snapshot: does the URL "
                                  "lead to a TaskChampion sync server?");

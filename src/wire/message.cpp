@@ -3,6 +3,7 @@
 #include "timestamp.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/wire/media_types.hpp>
 #include <callsign/wire/message.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -188,8 +189,8 @@ time_point to_time_point(const google::protobuf::Timestamp& at) {
                       std::chrono::floor<milliseconds>(std::chrono::nanoseconds{at.nanos()})};
 }
 
-std::string_view media_type(format f) noexcept {
-    return f == format::json ? "application/json" : "application/x-protobuf";
+std::string_view media_type_of(format f) noexcept {
+    return f == format::json ? media_type::json : media_type::protobuf;
 }
 
 }  // namespace callsign::wire

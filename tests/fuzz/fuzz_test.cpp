@@ -10,6 +10,8 @@
 #include "targets.hpp"
 #include "unit/net/request_forms.hpp"
 
+#include <callsign/wire/media_types.hpp>
+
 #include <array>
 #include <gtest/gtest.h>
 #include <random>
@@ -184,7 +186,7 @@ TEST(fuzz, ids) {
 TEST(fuzz, heads) {
     const std::string client = fuzzed_server::client, id = "f70ed568-0132-4fb2-ad77-19c4c8c0c321";
     const std::string end = " HTTP/1.1\r\nHost: h\r\nX-Client-Id: " + client + "\r\n";
-    const std::string segment = "Content-Type: " + std::string(api::segment_type) + "\r\n";
+    const std::string segment = "Content-Type: " + std::string(wire::media_type::segment) + "\r\n";
     const std::string get = "GET /v1/client/get-child-version/",
                       add = "POST /v1/client/add-version/";
     run(fuzz_head,

@@ -10,6 +10,7 @@
 #include <callsign/base/assert.hpp>
 #include <callsign/base/hex.hpp>
 #include <callsign/base/uuid.hpp>
+#include <callsign/wire/media_types.hpp>
 #include <callsign/wire/parameters.hpp>
 
 #include <algorithm>
@@ -77,7 +78,7 @@ class fuzzed_server {
         const auto made = server_.call(make_request(
             boost::beast::http::verb::post,
             "/v1/client/add-version/00000000-0000-0000-0000-000000000000", "sealed",
-            {{"X-Client-Id", client}, {"Content-Type", std::string(api::segment_type)}}));
+            {{"X-Client-Id", client}, {"Content-Type", std::string(wire::media_type::segment)}}));
         CALLSIGN_ASSERT(made.status == 200);
     }
 
@@ -115,9 +116,9 @@ struct sync_route {
 inline const sync_route* sync_route_of(const net::http_request& request) {
     using boost::beast::http::verb;
     static constexpr std::array<sync_route, 3> all{
-        {{verb::post, "/v1/client/add-version/", api::segment_type},
+        {{verb::post, "/v1/client/add-version/", wire::media_type::segment},
          {verb::get, "/v1/client/get-child-version/", ""},
-         {verb::post, "/v1/client/add-snapshot/", api::snapshot_type}}};
+         {verb::post, "/v1/client/add-snapshot/", wire::media_type::snapshot}}};
     for (const sync_route& r : all) {
         if (request.method() != r.method || !request.path().starts_with(r.path)) continue;
         const std::string_view id = request.path().substr(r.path.size());
@@ -364,8 +365,9 @@ inline std::string choose_field(chooser& c, const fuzzed_server& server) {
     }
     if (kind < 18) {
         std::string field = "Content-Type: ";
-        field += c.one_of<6>({api::segment_type, api::snapshot_type, "application/json",
-                              "application/merge-patch+json", "application/x-protobuf", "*/*"});
+        field +=
+            c.one_of<6>({wire::media_type::segment, wire::media_type::snapshot, "application/json",
+                         "application/merge-patch+json", "application/x-protobuf", "*/*"});
         return field += c.one_of<5>({"", ";", " ; charset=utf-8", ";q=\"", ", text/plain"});
     }
     if (kind < 24) {

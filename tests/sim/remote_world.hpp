@@ -141,7 +141,7 @@ class remote_world {
 
     struct counting_probe final : outbox_probe {
         explicit counting_probe(events& to) : all(to) {}
-        void delivered(delivery outcome, std::size_t) override {
+        void delivered(delivery outcome) override {
             all.conflicts += outcome == delivery::conflict;
         }
         void looked_up() override { ++all.lookups; }

@@ -21,6 +21,16 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view blank
     return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
+// Removes the text before the next `mark`, and the mark. Returns that text, trimmed. Without a
+// `mark` it is the whole text.
+constexpr std::string_view take_until(std::string_view& text, char mark,
+                                      std::string_view blank = " \t") noexcept {
+    const std::size_t end = text.find(mark);
+    const std::string_view taken = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return trimmed(taken, blank);
+}
+
 // Returns the length in bytes of the well-formed UTF-8 character at the front (RFC 3629: no
 // surrogates, no overlong forms, nothing above U+10FFFF), or 0 if there is none.
 constexpr std::size_t utf8_length(std::string_view text) noexcept {

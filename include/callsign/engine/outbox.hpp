@@ -67,9 +67,8 @@ class outbox_probe {
   public:
     virtual ~outbox_probe() = default;
     enum class delivery { accepted, conflict, lost, rejected, unreachable, found };
-    // A version was sent, with this many creations, keys and edits. found: it had been accepted,
-    // but the response was lost.
-    virtual void delivered(delivery /*outcome*/, std::size_t /*parts*/) {}
+    // A version was sent. found: it had been accepted, but the response was lost.
+    virtual void delivered(delivery /*outcome*/) {}
     // The child of a parent was queried to learn the fate of a sent version.
     virtual void looked_up() {}
     virtual void fenced() {}

@@ -8,6 +8,7 @@
 #include <callsign/domain/version.hpp>
 #include <callsign/jobs/context.hpp>
 #include <callsign/seal/secret.hpp>
+#include <callsign/wire/envelope.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
@@ -19,25 +20,16 @@
 
 namespace callsign::jobs {
 
-struct segment_fault {
-    bool other_key = false;  // not encrypted with the device's key; otherwise malformed
-    std::string why;
-};
-using opened_segment = std::variant<std::vector<operation>, segment_fault>;
-
-using opened_snapshot = std::variant<task_map, segment_fault>;
-
 // `key` and `body` must outlive the call. `bytes_max`: after decryption.
-boost::asio::awaitable<result<opened_segment>> open_segment(context& with, account_id account,
-                                                            const seal::key& key, uuid parent,
-                                                            std::string_view body,
-                                                            std::size_t bytes_max);
+boost::asio::awaitable<result<wire::opened_segment>> open_segment(context& with, account_id account,
+                                                                  const seal::key& key, uuid parent,
+                                                                  std::string_view body,
+                                                                  std::size_t bytes_max);
 
 // `key` and `body` must outlive the call. `bytes_max`: after decompression.
-boost::asio::awaitable<result<opened_snapshot>> open_snapshot(context& with, account_id account,
-                                                              const seal::key& key, uuid version,
-                                                              std::string_view body,
-                                                              std::size_t bytes_max);
+boost::asio::awaitable<result<wire::opened_snapshot>> open_snapshot(
+    context& with, account_id account, const seal::key& key, uuid version, std::string_view body,
+    std::size_t bytes_max);
 
 boost::asio::awaitable<result<std::string>> seal_segment(context& with, account_id account,
                                                          const seal::key& key, uuid parent,

@@ -65,6 +65,6 @@ void set_timestamp(google::protobuf::Timestamp& out, time_point at);
 time_point to_time_point(const google::protobuf::Timestamp& at);
 
 // Returns "application/json" or "application/x-protobuf", for Content-Type.
-std::string_view media_type(format f) noexcept;
+std::string_view media_type_of(format f) noexcept;
 
 }  // namespace callsign::wire

@@ -81,9 +81,7 @@ std::optional<std::string_view> chosen_protocol(const request_context& c) {
     for (auto field = first; field != last; ++field) {
         std::string_view rest(field->value().data(), field->value().size());
         while (!rest.empty()) {
-            const std::size_t comma = std::min(rest.find(','), rest.size());
-            const std::string_view name = trimmed(rest.substr(0, comma));
-            rest.remove_prefix(std::min(comma + 1, rest.size()));
+            const std::string_view name = take_until(rest, ',');
             if (name == json_protocol) return json_protocol;
             if (name == protobuf_protocol) return protobuf_protocol;
             is_offered = is_offered || !name.empty();

@@ -2,6 +2,8 @@
 #include "openapi.hpp"
 #include "shared/problem.hpp"
 
+#include <callsign/wire/media_types.hpp>
+
 namespace callsign::api {
 namespace {
 
@@ -32,14 +34,14 @@ awaitable<http_response> get_api(ops_context&, request_context&) {
     http_response response = text(200, R"({"name":"Callsign","version":")" CALLSIGN_VERSION
                                        R"(","api":"/v1","openapi":"/openapi.yaml"})"
                                        "\n");
-    response.content_type = "application/json";
+    response.content_type = wire::media_type::json;
     co_return response;
 }
 
 awaitable<http_response> get_openapi(ops_context& o, request_context&) {
     static const std::string whole = complete_openapi(openapi_source(), o.routes);
     http_response response = text(200, whole);
-    response.content_type = "application/yaml";  // RFC 9512
+    response.content_type = wire::media_type::yaml;
     co_return response;
 }
 

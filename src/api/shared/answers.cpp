@@ -8,7 +8,7 @@ http_response answer_message(const request_context& c, unsigned status,
                              const google::protobuf::Message& message) {
     http_response response;
     response.status = status;
-    response.content_type = wire::media_type(c.head.answer_form);
+    response.content_type = wire::media_type_of(c.head.answer_form);
     response.body = wire::encode(c.head.answer_form, message);
     return response;
 }

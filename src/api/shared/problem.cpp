@@ -1,6 +1,7 @@
 #include "problem.hpp"
 
 #include <callsign/base/assert.hpp>
+#include <callsign/wire/media_types.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,8 +30,8 @@ v1::Problem problem_message(const rejected& why, std::string_view request_id) {
 http_response problem_answer(wire::format form, const rejected& why, std::string_view request_id) {
     http_response response;
     response.status = why.kind.status;
-    response.content_type = form == wire::format::json ? "application/problem+json"
-                                                       : std::string(wire::media_type(form));
+    response.content_type =
+        form == wire::format::json ? wire::media_type::problem : wire::media_type_of(form);
     response.body = wire::encode(form, problem_message(why, request_id));
     response.is_upstream_error = why.kind.code == problems::remote_unavailable.code ||
                                  why.kind.code == problems::remote_halted.code;

@@ -59,9 +59,7 @@ std::optional<std::vector<std::int64_t>> matching_seqs(
     for (std::string_view rest : if_match) {
         if (trimmed(rest) == "*") return std::nullopt;
         while (!rest.empty()) {
-            const auto comma = std::min(rest.find(','), rest.size());
-            if (const auto seq = parse_etag(trimmed(rest.substr(0, comma)))) seqs.push_back(*seq);
-            rest.remove_prefix(std::min(comma + 1, rest.size()));
+            if (const auto seq = parse_etag(take_until(rest, ','))) seqs.push_back(*seq);
         }
     }
     return seqs;

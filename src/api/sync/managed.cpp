@@ -7,6 +7,7 @@
 #include <callsign/jobs/resync.hpp>
 #include <callsign/jobs/segments.hpp>
 #include <callsign/jobs/snapshots.hpp>
+#include <callsign/wire/media_types.hpp>
 
 namespace callsign::api {
 namespace {
@@ -22,8 +23,8 @@ std::optional<http_response> reject_client(const known_client& client) {
     return std::nullopt;
 }
 
-http_response reject_segment(const jobs::segment_fault& wrong) {
-    if (!wrong.other_key) return reject_sync(400, wrong.why, "malformed-segment");
+http_response reject_segment(const wire::unreadable& wrong) {
+    if (!wrong.wrong_key) return reject_sync(400, wrong.detail, "malformed-segment");
     return reject_sync(
         403, "the segment cannot be decrypted with this device's key: check sync.encryption_secret",
         "wrong-secret");
@@ -117,7 +118,7 @@ awaitable<http_response> add_managed_version(sync_context& s, request_context& c
     auto opened = co_await jobs::open_segment(s.jobs, client.account, *client.key, asked.version,
                                               c.request.body(), s.options.segment_bytes_max);
     if (!opened) co_return fail_sync(opened.error());
-    if (const auto* wrong = std::get_if<jobs::segment_fault>(&*opened)) {
+    if (const auto* wrong = std::get_if<wire::unreadable>(&*opened)) {
         co_return reject_segment(*wrong);
     }
     add_version command{.client_id = asked.client,
@@ -186,7 +187,7 @@ awaitable<http_response> next_managed_version(sync_context& s, request_context& 
         co_await jobs::seal_segment(s.jobs, client.account, *client.key, parent, child->operations);
     if (!body) co_return fail_sync(body.error());
     http_response response = answer_sync(200);
-    response.content_type = segment_type;
+    response.content_type = wire::media_type::segment;
     response.body = std::move(*body);
     add_version_header(response, child->id);
     add_parent_header(response, parent);
@@ -204,7 +205,7 @@ awaitable<http_response> add_managed_snapshot(sync_context& s, request_context& 
     auto opened = co_await jobs::open_snapshot(s.jobs, client.account, *client.key, its.version,
                                                c.request.body(), bytes_max);
     if (!opened) co_return fail_sync(opened.error());
-    if (const auto* wrong = std::get_if<jobs::segment_fault>(&*opened)) {
+    if (const auto* wrong = std::get_if<wire::unreadable>(&*opened)) {
         co_return reject_segment(*wrong);
     }
     auto tasks = std::get<task_map>(std::move(*opened));
@@ -232,7 +233,7 @@ awaitable<http_response> managed_snapshot(sync_context& s, request_context& c,
         co_await jobs::seal_snapshot(s.jobs, client.account, *client.key, all.version, all.packed);
     if (!sealed) co_return fail_sync(sealed.error());
     http_response response = answer_sync(200);
-    response.content_type = snapshot_type;
+    response.content_type = wire::media_type::snapshot;
     response.body = std::move(*sealed);
     add_version_header(response, all.version);
     co_return response;

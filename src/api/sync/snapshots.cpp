@@ -4,6 +4,7 @@
 #include "sync_call.hpp"
 
 #include <callsign/domain/query.hpp>
+#include <callsign/wire/media_types.hpp>
 
 namespace callsign::api {
 
@@ -45,7 +46,7 @@ awaitable<http_response> get_snapshot(sync_context& s, request_context& c) {
     auto* const snapshot = std::get_if<sealed_snapshot>(&*found);
     if (snapshot == nullptr) co_return answer_none("no snapshot");
     http_response response = answer_sync(200);
-    response.content_type = snapshot_type;
+    response.content_type = wire::media_type::snapshot;
     response.body = std::move(snapshot->bytes);
     add_version_header(response, snapshot->mark.version);
     co_return response;

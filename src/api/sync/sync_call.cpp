@@ -5,6 +5,7 @@
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
 #include <callsign/jobs/device_keys.hpp>
+#include <callsign/wire/media_types.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,14 +24,14 @@ std::optional<std::string_view> first_of(const net::http_header& header, std::st
 
 // Returns the media type without parameters and white space.
 std::string_view media_type_of(const net::http_header& header) {
-    const std::string_view type = first_of(header, "Content-Type").value_or("");
-    return trimmed(type.substr(0, type.find(';')));
+    std::string_view type = first_of(header, "Content-Type").value_or("");
+    return take_until(type, ';');
 }
 
 // Returns the media type of a client's body on this route; empty: it has no body.
 std::string_view type_of_body(const route& where) {
-    if (where.takes == body::segment) return segment_type;
-    if (where.takes == body::snapshot) return snapshot_type;
+    if (where.takes == body::segment) return wire::media_type::segment;
+    if (where.takes == body::snapshot) return wire::media_type::snapshot;
     return {};
 }
 

@@ -14,9 +14,6 @@
 
 namespace callsign::api {
 
-inline constexpr std::string_view segment_type = "application/vnd.taskchampion.history-segment";
-inline constexpr std::string_view snapshot_type = "application/vnd.taskchampion.snapshot";
-
 // Accepts the hyphenated form, also in braces or after "urn:uuid:", or 32 digits; either case.
 std::optional<uuid> parse_uuid_in_any_form(std::string_view text) noexcept;
 

@@ -6,6 +6,7 @@
 #include "turnstile.hpp"
 
 #include <callsign/domain/query.hpp>
+#include <callsign/wire/media_types.hpp>
 
 namespace callsign::api {
 namespace {
@@ -49,7 +50,7 @@ http_response answer_conflict(const add_sealed_version::expected_parent& expecte
 
 http_response answer_child(sealed_version child) {
     http_response response = answer_sync(200);
-    response.content_type = segment_type;
+    response.content_type = wire::media_type::segment;
     response.body = std::move(child.segment);
     add_version_header(response, child.id);
     add_parent_header(response, child.parent);

@@ -64,7 +64,7 @@ awaitable<outbox_event> replica::pull() {
         co_return outbox_event{.what = event_kind::gone};
     }
     if (is_ours(child)) {
-        with_.probe.delivered(outbox_probe::delivery::found, sent_->parts.size());
+        with_.probe.delivered(outbox_probe::delivery::found);
         accepted_ = child.version;
         co_return outbox_event{.what = event_kind::own_child};
     }

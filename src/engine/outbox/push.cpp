@@ -65,25 +65,23 @@ awaitable<outbox_event> replica::send(bool again) {
     const std::uint64_t question = ++asked_;
     std::vector<operation> copy = sent_->operations;
     auto outcome = co_await sink_->add_version(sent_->parent, std::move(copy));
-    const std::size_t parts = sent_->parts.size();
     if (const auto* const accepted = std::get_if<sink_accepted>(&outcome)) {
-        with_.probe.delivered(outbox_probe::delivery::accepted, parts);
+        with_.probe.delivered(outbox_probe::delivery::accepted);
         accepted_ = accepted->version;
         up_to_date_at_ = std::max(up_to_date_at_, asked);
         confirmed_ = std::max(confirmed_, question);
         co_return outbox_event{.what = event_kind::accepted};
     }
     if (std::holds_alternative<sink_conflict>(outcome)) {
-        with_.probe.delivered(outbox_probe::delivery::conflict, parts);
+        with_.probe.delivered(outbox_probe::delivery::conflict);
         co_return outbox_event{.what = event_kind::conflict};
     }
     const auto& failure = std::get<sink_failure>(outcome);
     using failed_as = sink_failure::kind;
-    with_.probe.delivered(failure.why == failed_as::rejected ? outbox_probe::delivery::rejected
-                          : failure.why == failed_as::unreachable
-                              ? outbox_probe::delivery::unreachable
-                              : outbox_probe::delivery::lost,
-                          parts);
+    using outcome_of = outbox_probe::delivery;
+    with_.probe.delivered(failure.why == failed_as::rejected      ? outcome_of::rejected
+                          : failure.why == failed_as::unreachable ? outcome_of::unreachable
+                                                                  : outcome_of::lost);
     co_return failed(failure);
 }
 

@@ -2,6 +2,8 @@
 
 #include "config_values.hpp"
 
+#include <callsign/base/text.hpp>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
@@ -190,12 +192,7 @@ complaint set_entries(std::string_view text, const char* not_one, Parse parse,
                       std::vector<Item>& into) {
     std::vector<Item> all;
     while (!text.empty()) {
-        const auto comma = text.find(',');
-        std::string_view one = text.substr(0, comma);
-        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
-        while (one.starts_with(' ')) one.remove_prefix(1);
-        while (one.ends_with(' ')) one.remove_suffix(1);
-        const std::optional<Item> item = parse(one);
+        const std::optional<Item> item = parse(take_until(text, ','));
         if (!item) return "entry " + std::to_string(all.size() + 1) + " is " + not_one;
         all.push_back(*item);
     }

@@ -532,7 +532,7 @@ class outbox_metrics final : public outbox_probe {
   public:
     explicit outbox_metrics(Registry& r) : r_(r) {}
 
-    void delivered(delivery outcome, std::size_t) override {
+    void delivered(delivery outcome) override {
         delivered_.at(static_cast<std::size_t>(outcome))->Increment();
     }
     void looked_up() override { lookups_.Increment(); }

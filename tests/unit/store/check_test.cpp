@@ -214,13 +214,14 @@ constexpr const char* makers =
     "a task's version is the one that created it, and the tasks that a version created exist";
 constexpr const char* replay = "the tasks match the chain";
 constexpr const char* keys = "every key finds its slot";
-constexpr const char* listed = "a slot that is pending for long is listed, and no other";
+constexpr const char* listed = "pending_slots has every pending slot, and no other";
 constexpr const char* counted_rows = "the totals match the rows";
 constexpr const char* stored_bytes = "each account's stored bytes are correct";
-constexpr const char* numbers_index = "the index of numbers has every task, as it is";
-constexpr const char* versions_index = "the index of versions has every version, as it is";
-constexpr const char* owners = "what a row belongs to is there";
-constexpr const char* file = "the file is sound";
+constexpr const char* numbers_index = "task_numbers has an entry for every task, and no other";
+constexpr const char* versions_index =
+    "version_places has an entry for every version, and no other";
+constexpr const char* owners = "every row's parent exists";
+constexpr const char* file = "the file passes SQLite's integrity check";
 constexpr const char* rows = "every row can be read";
 constexpr const char* last_ids = "no row has an ID after the last assigned one";
 }  // namespace proofs
@@ -368,16 +369,16 @@ constexpr damage damages[] = {
      "retry_times, row 1"},
     {"a_pending_slot_not_listed",
      "UPDATE index_progress SET pending_through = (SELECT last_slot FROM totals)", "I4",
-     proofs::listed, "is pending, and not listed"},
+     proofs::listed, "is pending but missing from pending_slots"},
     {"a_pending_slot_listed_for_another_task",
      "UPDATE index_progress SET pending_through = (SELECT last_slot FROM totals); INSERT INTO "
      "pending_slots"
      " SELECT slot_id, account_id, randomblob(16) FROM slots WHERE state = 1",
-     "I4", proofs::listed, "is pending, and not listed"},
+     "I4", proofs::listed, "is pending but missing from pending_slots"},
     {"a_settled_slot_listed",
      "INSERT INTO pending_slots SELECT slot_id, account_id, uuid FROM slots"
      " WHERE slot_id = 3",
-     "I4", proofs::listed, "is listed, and not pending"},
+     "I4", proofs::listed, "is in pending_slots but not pending"},
     {"open_tasks_miscounted", "UPDATE totals SET open_tasks = open_tasks + 1", "I4",
      proofs::counted_rows, "open tasks"},
     {"tasks_miscounted", "UPDATE totals SET tasks = tasks - 1", "I4", proofs::counted_rows},
@@ -386,19 +387,19 @@ constexpr damage damages[] = {
     {"an_account_s_bytes_miscounted", "UPDATE accounts SET stored_bytes = 7 WHERE account_id = 1",
      "file", proofs::stored_bytes, "7 stored bytes are recorded"},
     {"a_number_not_indexed", "DELETE FROM task_numbers WHERE task_id = 3", "I1",
-     proofs::numbers_index, "number 3 of counter 1 is not in the index"},
+     proofs::numbers_index, "number 3 of counter 1 is not in task_numbers"},
     {"a_number_indexed_for_another", "UPDATE task_numbers SET task_id = 4 WHERE task_id = 3", "I1",
-     proofs::numbers_index, "which is not so"},
+     proofs::numbers_index, "which has another"},
     {"an_open_task_indexed_as_closed", "UPDATE task_numbers SET over = 1 WHERE task_id = 3", "I1",
-     proofs::numbers_index, "which is not so"},
+     proofs::numbers_index, "which has another"},
     {"a_number_assigned_twice",
      "UPDATE tasks SET number = 1 WHERE task_id = (SELECT max(task_id) FROM tasks)", "I1",
-     proofs::numbers_index, "is given to tasks"},
+     proofs::numbers_index, "is assigned to tasks"},
     {"a_version_not_indexed", "DELETE FROM version_places WHERE version_row = 3", "I6",
-     proofs::versions_index, "seq 3 is not in the index"},
+     proofs::versions_index, "seq 3 is not in version_places"},
     {"a_version_indexed_for_another",
      "UPDATE version_places SET version_row = 4 WHERE version_row = 3", "I6",
-     proofs::versions_index, "which is not so"},
+     proofs::versions_index, "which has another"},
     {"a_seq_assigned_twice",
      "UPDATE versions SET seq = 1 WHERE version_row = (SELECT max(version_row) FROM versions)",
      "I6", proofs::versions_index, "is in rows"},
