@@ -294,12 +294,12 @@ class reaper::impl {
         if (!row) co_return row.error();
         const bool has_some = *row && ((*row)->waiting.oldest || !slots.empty());
         if (!has_some) co_return boost::system::error_code{};
-        const bool was_asked = co_await outbox_->look_up(account);
+        const bool was_asked = co_await outbox_->pull_now(account);
         if (!was_asked) co_return boost::system::error_code{};
         auto step = co_await fail_remote(account, slots, all);
         if (!step) co_return step.error();
         if (step->unfenced == 0) co_return boost::system::error_code{};
-        const bool is_fenced = co_await outbox_->fence(account);
+        const bool is_fenced = co_await outbox_->push_now(account);
         if (!is_fenced) co_return boost::system::error_code{};
         std::vector<slot_id> none;
         step = co_await fail_remote(account, none, all);

@@ -157,7 +157,8 @@ class engine::impl {
         const auto copy = std::make_shared<copying>();
         copy->file = std::move(file);
         for (bool more = true; more;) {
-            if (!accepting_ || !writable()) copy->failed = "The server is shutting down.";
+            if (!accepting_) copy->failed = "The server is shutting down.";
+            if (is_corrupt()) copy->failed = "The store is corrupt.";
             more = co_await asio::co_spawn(executors_.writer, step(copy), asio::use_awaitable);
             told(copy->so_far);
         }
@@ -212,15 +213,15 @@ class engine::impl {
         watch_->cancel();
     }
 
-    bool writable() const {
-        return !trouble_ || trouble_->reason() != store_failure::kind::corrupt;
+    bool is_corrupt() const {
+        return trouble_ && trouble_->reason() == store_failure::kind::corrupt;
     }
 
     // The pause before the next test. Reading corrupt data again takes longer than a test write.
     milliseconds until_proof() {
         if (!trouble_) return rest;
-        if (writable()) return options_.prove_interval;
-        const auto next = std::min(2 * look_interval_, options_.look_interval_max);
+        if (!is_corrupt()) return options_.write_test_interval;
+        const auto next = std::min(2 * look_interval_, options_.reread_interval_max);
         return std::exchange(look_interval_, next);
     }
 
@@ -229,7 +230,7 @@ class engine::impl {
         co_await asio::co_spawn(executors_.writer, look(), asio::use_awaitable);
         while (accepting_) {
             const bool passed = co_await watch_->wait(until_proof());
-            if (passed && !trouble_) look_interval_ = options_.prove_interval;
+            if (passed && !trouble_) look_interval_ = options_.write_test_interval;
             if (!passed || !trouble_ || !accepting_) continue;
             co_await asio::co_spawn(executors_.writer, prove(), asio::use_awaitable);
         }
@@ -419,7 +420,7 @@ class engine::impl {
     bool copying_ = false;
     bool watching_ = false;
     std::optional<store_failure> trouble_;
-    milliseconds look_interval_ = options_.prove_interval;
+    milliseconds look_interval_ = options_.write_test_interval;
     std::shared_ptr<shares> shares_;
     hub events_;
     hub::subscription settlements_;
@@ -515,8 +516,8 @@ bool engine::accepting() const noexcept {
     return impl_->accepting_;
 }
 
-bool engine::writable() const noexcept {
-    return impl_->writable();
+bool engine::is_corrupt() const noexcept {
+    return impl_->is_corrupt();
 }
 
 const std::optional<store_failure>& engine::write_failure() const noexcept {

@@ -72,7 +72,7 @@ permits::permit::~permit() {
     if (of_) of_->give_back(who_, is_slow_);
 }
 
-boost::asio::awaitable<permits::permit> permits::take(payer who, milliseconds span) {
+boost::asio::awaitable<permits::permit> permits::take(payer who, milliseconds timeout) {
     const std::shared_ptr<state> all = state_;
     if (all->stopped) co_return permit();
     if (all->may_begin(who)) {
@@ -86,12 +86,12 @@ boost::asio::awaitable<permits::permit> permits::take(payer who, milliseconds sp
         if (me->has_permit) all->give_back(me->who, me->is_slow);
         all->waiting.erase(me);
     });
-    co_await me->changed.until([&] { return me->has_permit || all->stopped; }, span);
+    co_await me->changed.until([&] { return me->has_permit || all->stopped; }, timeout);
     if (!std::exchange(me->has_permit, false)) co_return permit();
     co_return permit(all, who, me->is_slow);
 }
 
-void permits::held(payer who, milliseconds span) {
+void permits::report_span(payer who, milliseconds span) {
     const milliseconds now = clock_.elapsed();
     const permit_limits& o = state_->limits;
     if (span > o.slow_span) {

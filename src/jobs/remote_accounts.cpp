@@ -153,7 +153,7 @@ awaitable<result<move_to_remote_answer>> move_account_to_remote(context& with,
 awaitable<result<move_to_local_answer>> move_account_to_local(context& with, outbox& outbox,
                                                               account_id account, actor by) {
     for (int round = 1;; ++round) {
-        const bool is_up_to_date = co_await outbox.look_up(account);
+        const bool is_up_to_date = co_await outbox.pull_now(account);
         if (!is_up_to_date) co_return move_to_local_answer(remote_unreachable{});
         find_remote question{account};
         const auto found = co_await with.engine.ask(question);
@@ -167,7 +167,7 @@ awaitable<result<move_to_local_answer>> move_account_to_local(context& with, out
                              std::holds_alternative<cursor_mismatch>(*done);
         if (!may_yet || round == rounds_max) co_return move_to_local_answer(std::move(*done));
         // Sends what is pending.
-        const bool is_sent = co_await outbox.fence(account);
+        const bool is_sent = co_await outbox.push_now(account);
         if (!is_sent) co_return move_to_local_answer(remote_unreachable{});
     }
 }

@@ -425,7 +425,7 @@ asio::awaitable<net::http_outcome> webhook_deliverer::exchange(account_id accoun
         if (!mine) co_return net::http_failure{asio::error::operation_aborted, false};
         const milliseconds begun = clock_.elapsed();
         auto found = co_await calls_->look_up(url);
-        lookups_.held(account, clock_.elapsed() - begun);
+        lookups_.report_span(account, clock_.elapsed() - begun);
         if (!found) co_return net::http_failure{found.error(), false};
         addresses = *std::move(found);
     }

@@ -17,7 +17,7 @@ void footprint::add(const command& c) {
 
 template <class Index, class... Part>
 void footprint::name(const Part&... parts) {
-    if (tx_.remembered<Index>(parts...)) return;
+    if (tx_.find_cached<Index>(parts...)) return;
     rows_.push_back({&info_of<Index>(), key_from<Index, 0>(parts...)});
 }
 
@@ -33,14 +33,14 @@ void footprint::name_account(account_id account) {
 
 void footprint::name_client(const uuid& client) {
     name<devices_by_client>(client);
-    if (const auto known = tx_.remembered<devices_by_client>(client)) name_account(known->account);
+    if (const auto known = tx_.find_cached<devices_by_client>(client)) name_account(known->account);
 }
 
 // The rows that choose_series() reads.
 void footprint::name_series(account_id account, std::string_view prefix, std::string_view project) {
     if (!prefix.empty()) {
         name<prefixes_by_name>(account, prefix);
-        const auto named = tx_.remembered<prefixes_by_name>(account, prefix);
+        const auto named = tx_.find_cached<prefixes_by_name>(account, prefix);
         if (named) name<series_by_id>(named->series);
         return;
     }
@@ -48,7 +48,7 @@ void footprint::name_series(account_id account, std::string_view prefix, std::st
     name<series_default>(account);
 }
 
-// A task that is named by its number is listed only if its counter is remembered.
+// A task that is named by its number is listed only if its counter is cached.
 void footprint::name_task(account_id account, const task_ref& ref, bool head) {
     const auto of = [&]<class Index>(std::type_identity<Index>, const auto&... parts) {
         head ? name_head<Index>(parts...) : name<Index>(parts...);
@@ -58,11 +58,11 @@ void footprint::name_task(account_id account, const task_ref& ref, bool head) {
     }
     const auto& key = std::get<task_key>(ref);
     name_series(account, key.prefix, {});
-    const auto its = tx_.remembered<prefixes_by_name>(account, key.prefix);
+    const auto its = tx_.find_cached<prefixes_by_name>(account, key.prefix);
     if (!its) return;
     const std::string_view period = key.period;
     name<counters_by_period>(its->series, period);
-    const auto counter = tx_.remembered<counters_by_period>(its->series, period);
+    const auto counter = tx_.find_cached<counters_by_period>(its->series, period);
     if (counter) of(std::type_identity<tasks_by_number>{}, counter->id, key.number);
 }
 
@@ -102,10 +102,10 @@ void footprint::look(const reserve& c) {
     if (c.uuid) name<tasks_by_uuid>(*c.uuid, c.account);
 }
 
-// The slot was reserved by an earlier batch, so it is remembered.
+// The slot was reserved by an earlier batch, so it is cached.
 void footprint::look(const fulfil& c) {
     name<slots_by_id>(c.slot);
-    const auto its = tx_.remembered<slots_by_id>(c.slot);
+    const auto its = tx_.find_cached<slots_by_id>(c.slot);
     if (!its) return;
     name_account(its->account);
     name<tasks_by_uuid>(its->uuid, its->account);
@@ -114,7 +114,7 @@ void footprint::look(const fulfil& c) {
 
 void footprint::look(const begin_delivery& c) {
     name<slots_by_id>(c.slot);
-    const auto its = tx_.remembered<slots_by_id>(c.slot);
+    const auto its = tx_.find_cached<slots_by_id>(c.slot);
     if (!its) return;
     name<remotes_by_account>(its->account);
     name<tasks_by_uuid>(its->uuid, its->account);
@@ -140,7 +140,7 @@ void footprint::look(const edit_task& c) {
 void footprint::look(const add_version& c) {
     name_client(c.client_id);
     name_account(c.account);
-    const auto owner = tx_.remembered<accounts_by_id>(c.account);
+    const auto owner = tx_.find_cached<accounts_by_id>(c.account);
     if (owner && owner->head.version != c.parent) {
         name_head<versions_by_id>(c.parent, c.account);
         name<forks_by_id>(fork_name(c.parent), c.account);
@@ -171,7 +171,7 @@ void footprint::look(const add_sealed_version& c) {
 
 void footprint::look(const add_sealed_snapshot& c) {
     name_sealed(c.account, c.client_id);
-    const auto owner = tx_.remembered<accounts_by_id>(c.account);
+    const auto owner = tx_.find_cached<accounts_by_id>(c.account);
     if (owner && owner->head.version != c.version)
         name_head<sealed_by_parent>(c.version, c.account);
 }

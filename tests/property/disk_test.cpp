@@ -75,7 +75,8 @@ class server {
     // ended.
     std::string after() {
         disk_.heal();
-        if (disk_.is_off() || !server_ || server_->fatal() || !server_->engine().writable()) kill();
+        if (disk_.is_off() || !server_ || server_->fatal() || server_->engine().is_corrupt())
+            kill();
         std::string wrong = audit_all("at once: ");
         kill();
         wrong += audit_all("after a kill: ");
@@ -183,7 +184,7 @@ class server {
     // outcome is unknown, and may stop writing only after corruption: a full disk or a failed read
     // causes neither.
     void revive() {
-        const bool ended = !server_ || server_->fatal() || !server_->engine().writable();
+        const bool ended = !server_ || server_->fatal() || server_->engine().is_corrupt();
         const auto what = disk_.armed_with();
         const bool is_over = what == disk_fault::disk_is_full || what == disk_fault::read_fails;
         if (ended && is_over) {

@@ -178,7 +178,7 @@ class faulty_store final : public forwarding_store {
         }
         template <class Row, class Look>
         void each_change(const Look& look) {
-            const changed_rows* const changed = work().of(info_of_table<Row>());
+            const changed_rows* const changed = unit().of(info_of_table<Row>());
             if (!changed) return;
             for (const row_change& c : changed->all().rows) {
                 look(static_cast<const head_of<Row>*>(c.before.get()),

@@ -1,6 +1,6 @@
 #pragma once
-// A slot records the outcome of one creation, by account and idempotency key. A pending or failed
-// slot has used no number.
+// A slot records the outcome of one creation, by account and idempotency key. Only a
+// committed slot has used a number.
 
 #include <callsign/base/sha256.hpp>
 #include <callsign/base/strong_id.hpp>
@@ -20,15 +20,15 @@ enum class slot_state : std::uint8_t { pending = 1, committed = 2, failed = 3, i
 // Why a slot failed. Stored as its number.
 enum class failure_reason : std::uint8_t {
     none = 0,
-    window_passed = 1,
+    window_passed = 1,  // unfinished for longer than the reaper window ([reaper] window)
     not_delivered = 2,  // the remote server did not accept the task
 };
 
 struct slot {
     slot_id id;
     account_id account;
-    std::string key;  // the client's idempotency key: 1..255 visible ASCII characters
-    digest fingerprint{};
+    std::string key;        // the client's idempotency key: 1..255 visible ASCII characters
+    digest fingerprint{};   // of the request; a retry with another one gets key_conflict
     callsign::uuid uuid{};  // reserved for the task
     slot_state state = slot_state::pending;
     failure_reason reason = failure_reason::none;

@@ -40,8 +40,8 @@ struct engine_options {
     // Maximum bytes of content of these requests together, which bounds memory. One request larger
     // than that is admitted in addition.
     std::size_t queue_bytes_max = 64u << 20;
-    // One account's share of these limits, so that none can fill the queue. Anonymous clients share
-    // one. Beside other accounts the share shrinks with the room that is left (shares.hpp).
+    // Maximum share of one account; all anonymous clients together count as one account. While
+    // other accounts have requests, the share is proportional to what is still free (shares.hpp).
     std::size_t account_depth_max = 3072;
     std::size_t account_bytes_max = 48u << 20;
     // Readers that long queries of one account may occupy at once.
@@ -50,14 +50,13 @@ struct engine_options {
     std::size_t offload_threads = 1;
     // Commands in one transaction. Larger batches cost latency, smaller ones commits.
     std::size_t batch_commands_max = 1024;
-    // Bytes of content in one transaction; operations in one, with the rows that they read. Each
-    // limit is about 20 ms of the writer on a small machine, which is how long another account may
-    // wait for a batch. A single command that is larger is a batch by itself.
+    // Bytes of content in one transaction, and operations plus rows read. Each limit is about 20 ms
+    // of the writer on a small machine, which is how long another account may wait for a batch. A
+    // single command that is larger is a batch by itself.
     std::size_t batch_bytes_max = 4u << 20;
     std::size_t batch_operations_max = 2048;
-    // What the commands of one transaction read and write of tasks and versions, known only once
-    // they are applied: the batch ends behind the command that exceeds it. About 20 ms of the
-    // writer.
+    // Bytes of work (domain/work.hpp) in one transaction, about 20 ms of the writer. A command's
+    // work is known only after it was applied: the batch ends after the command that exceeds this.
     std::size_t batch_work_max = 8u << 20;
     // How long a request may wait for its turn, or for the outcome of a request with the same key.
     milliseconds request_deadline{10'000};
@@ -68,16 +67,18 @@ struct engine_options {
     // Maximum of an account's live tokens, and of former prefixes of its series; 0: unlimited.
     std::size_t tokens_max = 1'000;
     std::size_t former_prefixes_max = 1'000;
-    // Maximum size of a task after a sync: what one segment can bring.
+    // Maximum size in bytes of a task's attributes after a sync: at least that of the largest
+    // segment accepted.
     std::size_t synced_task_bytes_max = task_bytes_max;
-    // Slots from before the start have an age by the wall clock only, which may be wrong. It is
-    // trusted once the server has run for this long; until then those slots are as old as the run.
+    // The age of slots that an earlier process created is known by the wall clock only, which may
+    // be wrong. The wall clock is trusted after this uptime; until then such slots count as created
+    // at the start.
     milliseconds trust_clock_after{std::chrono::hours{1}};
     // Interval of test writes while writes are rejected for a lasting reason.
-    milliseconds prove_interval{1'000};
-    // While writes are rejected because of corruption, the data is read again after prove_interval
-    // at first, then after twice the pause each time, up to this maximum.
-    milliseconds look_interval_max{60'000};
+    milliseconds write_test_interval{1'000};
+    // While writes are rejected because of corruption, the data is read again after
+    // write_test_interval at first, then after twice the pause each time, up to this maximum.
+    milliseconds reread_interval_max{60'000};
 };
 
 struct executors {
@@ -92,7 +93,8 @@ struct executors {
     std::size_t readers = 1;  // threads of `reader`
 };
 
-// Another request with this key is in progress, and did not end before this one's deadline.
+// The outcome is not known yet: another request with this key is still running, the remote server
+// has not accepted the task by the deadline, or the slot has expired. Retry with the same key.
 struct in_progress {};
 using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown_series,
                                    series_archived, task_not_valid, depends_unmet, in_progress,
@@ -131,9 +133,11 @@ class engine {
         return submit_by(std::move(command), std::move(by));
     }
 
-    // Runs the two phases of a creation: reserve, then fulfil (for a remote account:
-    // begin_delivery), each durable in a batch of its own. A request whose key is in progress waits
-    // for that outcome. Errors as submit().
+    // Creates a task: reserve, then fulfil, each durable in a batch of its own. For a remote
+    // account begin_delivery replaces fulfil, and the call waits until the slot is settled. If
+    // another request with the same key is running, waits for its outcome first. Errors: as
+    // submit() and ask(). After an error the slot may be pending or in flight: retry with the same
+    // key.
     boost::asio::awaitable<result<create_answer>> create(reserve request);
 
     // edit_task for local and remote accounts. Errors as submit(), and remote_unavailable: the
@@ -144,8 +148,8 @@ class engine {
 
     // Executes a query on the reader executor. A query with a large claim has a transaction of its
     // own, so that others do not wait behind it. Errors: errc::overloaded, deadline_exceeded (not
-    // executed), shutting_down, and store_unavailable, store_damaged or record_damaged if the store
-    // throws.
+    // executed), shutting_down (it read commits that are not durable), and store_unavailable,
+    // store_damaged or record_damaged if the store throws.
     template <class Query>
     boost::asio::awaitable<result<typename Query::answer>> ask(Query query);
 
@@ -193,15 +197,18 @@ class engine {
 
     milliseconds request_deadline() const noexcept;
 
-    // Stops accepting commands; queued ones are finished.
+    // Rejects new commands with errc::shutting_down, and ends a copy. Queued commands are executed;
+    // queries and offloaded work are still admitted.
     void stop();
-    // Completes when the queue is empty, and no copy and no watch_writes() runs. Requires: stop().
+    // Completes when no command, query, offloaded work, copy or watch_writes() is left. Requires:
+    // stop().
     boost::asio::awaitable<void> drained();
 
     // False once a commit's outcome was unknown or stop() was called.
     bool accepting() const noexcept;
-    // False after a command hit corruption: commands are rejected, queries still run.
-    bool writable() const noexcept;
+    // True while commands are rejected because of corruption, until watch_writes() finds the data
+    // readable. Queries still run. For other failures see write_failure().
+    bool is_corrupt() const noexcept;
     // Why writes are rejected, if that will last: the disk is full, writes fail, are not permitted,
     // or data is corrupt. None after the next successful write.
     const std::optional<store_failure>& write_failure() const noexcept;

@@ -25,12 +25,12 @@
 namespace callsign {
 
 struct outbox_options {
-    // Between two polls of an idle remote server: the longest delay of a change made there.
+    // Interval of polls of an idle remote server: the longest delay of a change made there.
     milliseconds poll_interval{std::chrono::seconds{5}};
     // Pause after a failure, doubled with each further one.
     milliseconds retry_min{500};
     milliseconds retry_max{std::chrono::minutes{5}};
-    // How often a remote server is asked whether it still has the mirror's last version.
+    // Interval of checks that the remote server still has the mirror's last version.
     milliseconds verify_interval{std::chrono::minutes{5}};
     // Accounts active at once: each may hold a large response in memory.
     std::size_t at_once = 8;
@@ -38,13 +38,15 @@ struct outbox_options {
     std::size_t edits_max = 1'000;
     // Maximum of creations and keys in one version.
     std::int64_t effects_max = 500;
-    // A creation that was sent this often without success waits for the reaper.
+    // Attempts to send a creation. After these the outbox skips it, and the reaper fails its slot.
     std::int64_t attempts_max = 8;
     // Maximum size of the tasks held in memory while a mirror restarts from a snapshot.
     std::size_t state_bytes_max = std::size_t{256} << 20;
 };
 
 struct remote_status {
+    // sending: pushing a version. waiting: a step failed, and is retried after a pause. halted:
+    // operator action required.
     enum class state { starting, up_to_date, pulling, sending, waiting, halted };
 
     state now = state::starting;
@@ -59,7 +61,7 @@ struct outbox_totals {
     std::int64_t accounts = 0;
     std::int64_t halted = 0;
     std::int64_t failing = 0;          // with a last_error
-    std::int64_t versions_behind = 0;  // pulled since they were last up to date, in total
+    std::int64_t versions_pulled = 0;  // since the mirrors were up to date, in total
     milliseconds lag{0};               // since the account furthest behind was up to date
 };
 
@@ -67,12 +69,15 @@ class outbox_probe {
   public:
     virtual ~outbox_probe() = default;
     enum class delivery { accepted, conflict, lost, rejected, unreachable, found };
-    // A version was sent. found: it had been accepted, but the response was lost.
+    // A version was sent. lost: the server may have accepted it. found: it had accepted it, but the
+    // response was lost.
     virtual void delivered(delivery /*outcome*/) {}
     // The child of a parent was queried to learn the fate of a sent version.
     virtual void looked_up() {}
+    // The version of a push_now() was accepted.
     virtual void fenced() {}
     virtual void version_pulled() {}
+    // A key is no longer corrected, because another client keeps overwriting it.
     virtual void key_contested() {}
     virtual void state_changed(account_id /*account*/, const remote_status& /*now*/) {}
     // Versions of a long history read so far.
@@ -106,10 +111,13 @@ class outbox final : public remote_editor {
     // outcome_unknown.
     boost::asio::awaitable<result<edit_task::answer>> edit(edit_task c) override;
 
-    // Brings the mirror up to date with the remote server. False: not possible within the deadline.
-    boost::asio::awaitable<bool> look_up(account_id account);
-    // Sends a version, even if empty, and waits until it is on the chain. False: as look_up().
-    boost::asio::awaitable<bool> fence(account_id account);
+    // Pulls until the mirror has every version that the remote server had at the call. False: not
+    // within engine_options::request_deadline, the account is halted or not remote, or stop() was
+    // called.
+    boost::asio::awaitable<bool> pull_now(account_id account);
+    // Pushes the pending changes, or an empty version if there are none, and waits until the
+    // version is accepted: no earlier push can arrive after that. False: as pull_now().
+    boost::asio::awaitable<bool> push_now(account_id account);
 
     // The remote accounts, in the order of IDs.
     std::vector<account_id> accounts() const;

@@ -1,9 +1,10 @@
 #pragma once
-// Limits what runs at once: a maximum of permits in all, and of each payer. The payer with the
-// fewest permits is next, and among several the one that waits longest. One executor.
+// Limits concurrency: a maximum of permits in total, and of each payer. The payer with the fewest
+// permits is next, and among several the one that waits longest. Threads: one executor, that of the
+// coroutines which call take().
 //
-// Payers that held permits long have a lower limit together, so that they do not take all permits
-// while others wait. Only past permits count: a new payer is quick.
+// Payers whose permits were in use for long (report_span) have a lower limit together, so that they
+// do not take all permits while others wait. A new payer is quick.
 
 #include <callsign/base/payer.hpp>
 #include <callsign/engine/wakeup.hpp>
@@ -16,8 +17,8 @@
 namespace callsign {
 
 struct permit_limits {
-    std::size_t at_once = 1;
-    std::size_t payer_at_once = 1;
+    std::size_t at_once = 1;        // permits in use, in total
+    std::size_t payer_at_once = 1;  // permits in use of one payer
     // Limit of all slow payers together. A payer is slow after a permit held longer than
     // `slow_span`, until a shorter one ends at least `slow_for` after the last long one: quick ones
     // in between do not hide slow ones.
@@ -32,7 +33,7 @@ class permits {
   public:
     permits(clock& clock, const permit_limits& limits);
 
-    // The destructor returns it.
+    // A permit in use, or empty. Its destructor returns it; it may outlive `permits`.
     class permit {
       public:
         permit() = default;
@@ -47,7 +48,7 @@ class permits {
         }
         ~permit();
 
-        // False: none, since it was not available in time, or after stop().
+        // False: empty.
         explicit operator bool() const noexcept { return of_ != nullptr; }
 
       private:
@@ -56,12 +57,13 @@ class permits {
         bool is_slow_ = false;  // when it began
     };
 
-    boost::asio::awaitable<permit> take(payer who, milliseconds span = no_timeout);
-    // Reports how long one of the payer's permits was held. Requires: it is not returned yet.
-    void held(payer who, milliseconds span);
+    // Waits for a permit. Empty: none within `timeout` (monotonic clock), or stop() was called.
+    boost::asio::awaitable<permit> take(payer who, milliseconds timeout = longest_wait);
+    // Reports for how long a permit of the payer has been in use. Requires: it is not returned yet.
+    void report_span(payer who, milliseconds span);
     // Changes the maximum; permits in use stay.
     void limit(std::size_t at_once);
-    // Those that wait, and any later ones, get none.
+    // Every take(), waiting or later, returns an empty permit.
     void stop();
 
   private:

@@ -1,9 +1,9 @@
 #pragma once
-// Waits for a change, or for a time. A timer stores one cancel, which the next wait consumes,
-// whichever that is. Here each wait names the state that was seen, so that a change between looking
-// and waiting ends the wait, whatever other waits came between:
+// Notifies coroutines of changes, and loses no notification. (A timer alone would not do: its
+// cancel() is kept for the next wait, which may be another coroutine's.) The caller reads now(),
+// checks its condition and passes that moment to wait(), which a notify() in between ends at once:
 //
-//     const auto seen = changed.now();     // before looking
+//     const auto seen = changed.now();     // before the check
 //     if (!is_there()) co_await changed.wait(seen, span);
 //
 // Any number of waiters, all on one executor. `clock` must outlive them; a frame that waits may
@@ -20,8 +20,8 @@
 
 namespace callsign {
 
-// For waits that a change ends.
-inline constexpr milliseconds no_timeout{std::chrono::hours{24}};
+// Default timeout of waits that a change ends normally.
+inline constexpr milliseconds longest_wait{std::chrono::hours{24}};
 
 class wakeup {
   public:
@@ -51,9 +51,10 @@ class wakeup {
         co_return true;
     }
 
-    // Waits until is() holds, which may change only before a notify(). False: not within the span.
+    // Waits until is() returns true. Requires: notify() is called after each change of its result.
+    // Returns is() once `span` (monotonic clock) has passed.
     template <class Is>
-    boost::asio::awaitable<bool> until(Is is, milliseconds span = no_timeout) {
+    boost::asio::awaitable<bool> until(Is is, milliseconds span = longest_wait) {
         const milliseconds end = clock_.elapsed() + span;
         for (;;) {
             const moment seen = now();
@@ -92,7 +93,7 @@ class wakeup {
     std::shared_ptr<waiters> waiters_ = std::make_shared<waiters>();
 };
 
-// A value that is set once, and those that wait for it.
+// A value that is set once, and its waiters.
 template <class T>
 class awaited {
   public:

@@ -1,9 +1,10 @@
 #pragma once
-// Delivers the feed to webhooks. Each has at most one delivery in progress, in the order of its
-// changes: those after its place are posted, and its place moves once the response is 2xx and the
-// move is durable. So none is left out, and an interrupted delivery is posted again.
+// Delivers an account's changes to its webhooks: at least once, in order, one request per webhook
+// at a time. A webhook's place is the last change that was delivered, or that its filter excludes.
+// After a 2xx response the new place is made durable before the next request; after an interruption
+// the same changes are posted again.
 //
-// A webhook that is up to date is a row in memory. Network executor.
+// A webhook without changes to deliver has no coroutine and no timer. Threads: network executor.
 
 #include <callsign/domain/query.hpp>
 #include <callsign/engine/engine.hpp>
@@ -30,17 +31,20 @@ namespace callsign::jobs {
 
 class webhook_deliverer {
   public:
-    // `master`: decrypts the secrets; null: nothing is posted.
+    // `master` decrypts the webhooks' secrets; null: every delivery fails and counts towards
+    // failures_max. All references and `master` must outlive this object.
     webhook_deliverer(engine& engine, clock& clock, entropy& entropy, feed_pages& pages,
                       const webhook_options& options, const seal::key_ring* master,
                       const std::string& key_attribute);
     ~webhook_deliverer();
 
-    // `calls` posts, `bodies` is charged for its bodies. Webhooks are delivered from then on.
+    // Starts the deliveries. Call once. `calls` sends the requests and must outlive this object;
+    // request bodies count against `bodies`.
     void start(net::outgoing& calls, std::shared_ptr<net::body_budget> bodies,
                const boost::asio::any_io_executor& executor);
+    // Handles an event of engine::events(). Ignored before start() and after stop().
     void follow(const event& happened);
-    // Begins nothing more, and cancels what is in progress. Returns when nothing is.
+    // Cancels deliveries in progress and starts no more. Completes when no coroutine runs.
     boost::asio::awaitable<void> stop();
 
     const delivery_counts& counts() const noexcept { return counts_; }
@@ -49,7 +53,7 @@ class webhook_deliverer {
 
   private:
     struct hook;
-    // over: disabled, or removed.
+    // over: the webhook is disabled or removed, or its account is not active.
     enum class step { go_on, done, busy, failed, over };
 
     void wake(account_id account, const uuid& id);
@@ -93,7 +97,7 @@ class webhook_deliverer {
     delivery_counts counts_;
     std::size_t in_progress_ = 0;  // running coroutines
     bool stopped_ = false;
-    std::optional<wakeup> ended_;  // a coroutine has, or stop() was called; set by start()
+    std::optional<wakeup> ended_;  // notified when a coroutine ends, and by stop(); set by start()
 };
 
 }  // namespace callsign::jobs

@@ -7,10 +7,10 @@
 //
 //     if (!c.request.reserve(bytes)) co_return answer_busy(c, "...");   // 503, Retry-After
 //
-// on any thread, also inside a query of the engine, where the size and the bytes come from one
-// transaction. It releases nothing: once it has returned, the session holds what the response's
-// body takes until that is written. Code that keeps bytes beyond its request has a body_lease of
-// its own.
+// Any thread may reserve, also inside a query of the engine, where the size and the bytes come from
+// one transaction. The handler does not release the memory: the session reduces the reservation to
+// the size of the response's body, and releases it once the body is written. Code that keeps bytes
+// beyond its request has a body_lease of its own.
 
 #include <callsign/base/payer.hpp>
 

@@ -1,13 +1,13 @@
 #pragma once
 // A cache of committed rows, so that the writer, which alone writes, need not read them again. What
-// a transaction has changed is in its unit of work only, until it is committed. A reader may have a
-// cache as long as it reads one state.
+// a transaction has changed is in its unit of work only, until it is committed. A read transaction
+// may have a cache of its own, since it reads one committed state.
 //
 // A table declares how many of its rows are cached at most, and by which of its indexes they are
 // found:
 //
-//     remembered_max     the number of rows;
-//     remembered_by      an index_list, which contains the primary key.
+//     cached_max     the number of rows;
+//     cached_by      an index_list, which contains the primary key.
 //
 // Threads: one.
 
@@ -22,8 +22,8 @@
 namespace callsign {
 
 template <class Row>
-concept is_remembered = requires {
-    table<Row>::remembered_max;
+concept is_cached = requires {
+    table<Row>::cached_max;
 };
 
 namespace tables {
@@ -36,19 +36,20 @@ inline constexpr bool is_in_list<Index, index_list<All...>> = (std::same_as<Inde
 }  // namespace tables
 
 template <class Index>
-concept is_remembered_by = is_remembered<typename Index::row> &&
-    tables::is_in_list<Index, typename table<typename Index::row>::remembered_by>;
+concept is_cached_by = is_cached<typename Index::row> &&
+    tables::is_in_list<Index, typename table<typename Index::row>::cached_by>;
 
 // The cached rows of one table, for callers that do not know its row type.
-class remembered_rows {
+class cached_rows {
   public:
-    virtual ~remembered_rows() = default;
+    virtual ~cached_rows() = default;
     virtual void committed(const table_changes& changes) = 0;
 };
 
-// Two halves: when one is full, the other one, whose rows were not requested since, is dropped.
+// Two generations of at most cached_max / 2 rows. New and requested rows are in the young one; when
+// it is full, the old one is dropped and the young one becomes the old one.
 template <class Row>
-class remembered_rows_of final : public remembered_rows {
+class cached_rows_of final : public cached_rows {
   public:
     // Null: not cached.
     template <class Index>
@@ -62,10 +63,11 @@ class remembered_rows_of final : public remembered_rows {
         put(row);
         return row;
     }
-    // Replaces the cached row. Requires: the row is committed, and its keys have not changed.
+    // Adds the row, or replaces its cached version. Requires: the row is committed, and a cached
+    // version has the same keys.
     void put(const row_of<Row>& row) {
         forget(*row);
-        if (young_.template by<primary_of<Row>>().size() == table<Row>::remembered_max / 2) {
+        if (young_.template by<primary_of<Row>>().size() == table<Row>::cached_max / 2) {
             old_ = std::exchange(young_, {});
         }
         young_.enter(row);
@@ -80,7 +82,7 @@ class remembered_rows_of final : public remembered_rows {
     }
 
   private:
-    using by_each = typename table<Row>::remembered_by;
+    using by_each = typename table<Row>::cached_by;
 
     template <class List>
     struct maps_of;
@@ -125,12 +127,12 @@ class remembered_rows_of final : public remembered_rows {
 class row_cache {
   public:
     template <class Row>
-    remembered_rows_of<Row>& of() {
+    cached_rows_of<Row>& of() {
         const std::size_t number = info_of_table<Row>().number;
         if (tables_.size() <= number) tables_.resize(number + 1);
         auto& rows = tables_[number];
-        if (!rows) rows = std::make_unique<remembered_rows_of<Row>>();
-        return static_cast<remembered_rows_of<Row>&>(*rows);
+        if (!rows) rows = std::make_unique<cached_rows_of<Row>>();
+        return static_cast<cached_rows_of<Row>&>(*rows);
     }
     // Applies the changes of a committed transaction.
     void committed(const std::vector<table_changes>& changes) {
@@ -141,7 +143,7 @@ class row_cache {
     }
 
   private:
-    std::vector<std::unique_ptr<remembered_rows>> tables_;  // by number of the table
+    std::vector<std::unique_ptr<cached_rows>> tables_;  // by number of the table
 };
 
 }  // namespace callsign

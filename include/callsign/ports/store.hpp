@@ -7,8 +7,9 @@
 // one committed state from its first read to its end, and may run concurrently with the writer, on
 // another thread.
 //
-// Failure: a backend that cannot continue throws store_failure, and only the writer (or, for reads,
-// the engine) catches it. A row that does not exist is null.
+// Errors: a backend that cannot continue throws store_failure. Rules do not catch it, except the
+// audit, which reports unreadable rows and continues; the engine makes it an errc. A lookup without
+// a result returns null.
 
 #include <callsign/ports/embedded_store.hpp>
 #include <callsign/ports/row_cache.hpp>
@@ -58,8 +59,8 @@ class read_tx : public row_reader {
     }
     // Returns the committed row if it is cached; null: unknown.
     template <class Index, class... Part>
-    row_of<typename Index::row> remembered(const Part&... parts) {
-        if constexpr (is_remembered_by<Index>) {
+    row_of<typename Index::row> find_cached(const Part&... parts) {
+        if constexpr (is_cached_by<Index>) {
             using row = typename Index::row;
             if (cache_) return cache_->of<row>().template find<Index>(index_key<Index>(parts...));
         }
@@ -74,8 +75,8 @@ class read_tx : public row_reader {
                           "does not exist");
         return found;
     }
-    // Visits the rows in order until `visit` returns false. Rows that `visit` changes in this table
-    // behind its position may be visited or not.
+    // Visits the rows in order until `visit` returns false. If `visit` changes rows of this table
+    // that are still to come, it is unspecified whether they are visited.
     template <class Index, std::size_t Parts, bool Heads, class Visit>
     void scan(const range<Index, Parts, Heads>& rows, const Visit& visit) {
         using row = typename range<Index, Parts, Heads>::row;
@@ -134,10 +135,10 @@ class read_tx : public row_reader {
     template <class Index, class... Part>
     row_of<typename Index::row> committed(const Part&... parts) {
         using row = typename Index::row;
-        if (auto known = remembered<Index>(parts...)) return known;
+        if (auto known = find_cached<Index>(parts...)) return known;
         auto found = std::static_pointer_cast<const row>(
             fetch(info_of<Index>(), key_from<Index, 0>(parts...), false));
-        if constexpr (is_remembered<row>) {
+        if constexpr (is_cached<row>) {
             if (cache_ && found) cache_->of<row>().put(found);
         } else if constexpr (has_head<row>) {
             if (unit_ && found) unit_->of<row>().saw(*found);
@@ -148,14 +149,14 @@ class read_tx : public row_reader {
 
 class write_tx : public read_tx {
   public:
-    // `remembered` must outlive the transaction; null: no cache.
-    explicit write_tx(row_cache* remembered = nullptr) {
+    // `cache` must outlive the transaction; null: no cache.
+    explicit write_tx(row_cache* cache = nullptr) {
         unit_ = &changes_;
-        cache_ = remembered;
+        cache_ = cache;
     }
 
     // ---- rows ----
-    // Requires: no row has its key.
+    // Inserts a row and returns it. Requires: no row has the same primary key.
     template <class Row>
     row_of<Row> put(Row row) {
         auto now = std::make_shared<Row>(std::move(row));
@@ -183,12 +184,13 @@ class write_tx : public read_tx {
     std::int64_t draw(drawn_id what, std::int64_t count = 1) {
         return totals().last(what) += count;
     }
-    // A row contains this instant.
-    void at(time_point now) {
+    // Raises store_totals::last_moment to `to`, if that is later. Requires: called for each instant
+    // that this transaction writes.
+    void raise_last_moment(time_point to) {
         time_point& last = totals().last_moment;
-        last = std::max(last, now);
+        last = std::max(last, to);
     }
-    const unit_of_work& work() const { return *unit_; }
+    const unit_of_work& unit() const { return *unit_; }
 
     // Prefetches those of the rows returned by `named` that exist. For a backend across a network,
     // which reads them in few requests; an embedded one does not call `named`. Results do not
@@ -199,8 +201,8 @@ class write_tx : public read_tx {
     // clears it as soon as no reader prevents it.
     virtual void clear_log() {}
 
-    // Returns the work done so far on tasks and versions, as domain/work.hpp counts it, or more. It
-    // is the same whenever the same is done to the same store.
+    // Returns the cost of the reads and writes so far, in bytes of work (domain/work.hpp); a store
+    // may add costs of its own. The same operations on the same state cost the same.
     virtual std::size_t work_done() const = 0;
 
     // Passes all changes to the store, so that commit() has less to do. Nothing may be changed
@@ -215,10 +217,10 @@ class write_tx : public read_tx {
     virtual void commit_unsynced() { commit(); }
 
   protected:
-    // For a store, which writes them: all changes, including the totals as counted now.
+    // Returns all changes, with the totals as counted now. For stores, when they write them.
     std::vector<table_changes> counted_changes();
 
-    // A transaction around another one, with the same changes.
+    // Wraps `within`, which must outlive this transaction, and shares its changes.
     explicit write_tx(write_tx& within) {
         unit_ = within.unit_;
         cache_ = within.cache_;
@@ -241,8 +243,9 @@ class store {
     // Requires: no other write transaction is open. Throws store_failure if the store cannot be
     // written, whatever the changes: the disk is full, or corruption was found. Writer's thread.
     virtual std::unique_ptr<write_tx> begin_write() = 0;
-    // Any thread; the number of read transactions is bounded, and further calls wait. Throws
-    // store_failure, as does every read.
+    // Any thread. Blocks while the maximum number of read transactions is open. Throws
+    // store_failure
+    // (`rejected`: blocked for too long), as does every read.
     virtual std::unique_ptr<read_tx> begin_read() = 0;
 
     // Makes durable what was committed before the call. Any thread, one call at a time, also
@@ -250,8 +253,9 @@ class store {
     // last sync are durable, and nothing more may be written.
     virtual void sync() {}
 
-    // The totals of the latest committed state: a new row after each commit that wrote something. A
-    // later transaction's `now` is never before last_moment. Writer's thread.
+    // Returns the totals of the latest committed state: another object after each commit that
+    // changed them. rules::moment::now of later transactions is never before last_moment. Writer's
+    // thread.
     virtual row_of<store_totals> totals() = 0;
     // Null: not an embedded store.
     virtual embedded_store* embedded() noexcept { return nullptr; }

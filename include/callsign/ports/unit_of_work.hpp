@@ -96,8 +96,9 @@ struct rows_by_each<index_list<Index...>> {
 struct row_change {
     row_ptr before;  // the head; null: the row is new
     row_ptr now;     // null: the row was erased
-    // The row was erased in between: its fixed columns may be different.
-    bool is_anew = false;
+    // The row was erased and then inserted again, so its fixed columns may differ from those of
+    // `before`.
+    bool is_reinserted = false;
 };
 
 // The changes of one table, in the order of primary keys.
@@ -114,7 +115,8 @@ class changed_rows {
     // The first changed row of the range, as it is now, and its key.
     virtual std::optional<std::pair<row_key, row_ptr>> first_in(const row_range& range) = 0;
     virtual bool is_empty() const = 0;
-    virtual std::size_t work() const = 0;  // of all rows that were put
+    virtual std::size_t work()
+        const = 0;  // bytes of work (domain/work.hpp) of all rows that were put
     virtual table_changes all() const = 0;
 };
 
@@ -126,10 +128,11 @@ class changed_rows_of final : public changed_rows {
     struct change {
         row_of<head> before;
         row_of<Row> now;
-        bool is_anew = false;
+        bool is_reinserted = false;
     };
 
-    // None: no row with this key was changed. Null: it was erased.
+    // Returns the changed row with this key; nullopt: none. Null, by the primary key only: the row
+    // was erased. By another index a row that was erased, or has another key now, is not found.
     template <class Index>
     std::optional<row_of<Row>> find(const index_key<Index>& key) {
         if (rows_.empty()) return std::nullopt;
@@ -150,7 +153,7 @@ class changed_rows_of final : public changed_rows {
         const auto key = own_key(primary_of<Row>::key(named));
         const auto [at, is_first] = rows_.try_emplace(key);
         change& c = at->second;
-        c.is_anew = c.is_anew || (!is_first && !c.now);
+        c.is_reinserted = c.is_reinserted || (!is_first && !c.now);
         if (is_first) c.before = std::move(before);
         each_index([&](auto index, auto& rows) {
             using index_type = typename decltype(index)::type;
@@ -205,7 +208,7 @@ class changed_rows_of final : public changed_rows {
         changes.rows.reserve(sorted.size());
         for (const auto* each : sorted) {
             const change& c = each->second;
-            changes.rows.push_back({c.before, c.now, c.is_anew});
+            changes.rows.push_back({c.before, c.now, c.is_reinserted});
         }
         return changes;
     }
@@ -269,7 +272,7 @@ class unit_of_work {
         return table.number < tables_.size() ? tables_[table.number].get() : nullptr;
     }
     bool is_empty() const;
-    // The work of all rows that were put, as domain/work.hpp counts it.
+    // Bytes of work (domain/work.hpp) of all rows that were put.
     std::size_t work_done() const;
     // The changes of all tables that have any.
     std::vector<table_changes> changes() const;
@@ -287,7 +290,8 @@ class unit_of_work {
 };
 
 // Visits the rows of a range, those of the base merged with the changes, until `visit` returns
-// false. Rows that `visit` changes in this table behind its position may be visited or not.
+// false. If `visit` changes rows of this table that are still to come, it is unspecified whether
+// they are visited.
 void scan_rows(row_reader& base, unit_of_work* work, const row_range& range,
                const std::function<bool(const row_ptr&)>& visit);
 

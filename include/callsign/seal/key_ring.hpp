@@ -1,6 +1,7 @@
 #pragma once
-// Keys of one purpose: the first one encrypts, each of them decrypts. Secrets encrypted with a
-// former key can be read until all are re-encrypted with the first one (jobs/resealing.hpp).
+// The master keys: the current key, which encrypts, and former keys, which only decrypt. Secrets
+// encrypted with a former key can be read until all are re-encrypted with the current one
+// (jobs/resealing.hpp). Immutable: any thread.
 
 #include <callsign/seal/at_rest.hpp>
 #include <callsign/seal/secret.hpp>
@@ -16,21 +17,23 @@ namespace callsign::seal {
 
 class key_ring {
   public:
-    // Each key is tried on secrets that the keys before it cannot decrypt.
+    // Maximum number of former keys. Keys are tried in order, so each one costs an attempt.
     static constexpr std::size_t former_max = 4;
 
-    // Requires: at least one key, and at most former_max after it.
+    // Requires: at least one key, the current one, and at most former_max after it.
     explicit key_ring(std::vector<key> keys);
     explicit key_ring(key only);
 
+    // Encrypts with the current key, bound to `owner`. Requires: `nonce` is newly generated.
     std::string seal(const belongs_to& owner, nonce_view nonce,
                      std::span<const std::uint8_t> secret) const;
+    // Decrypts with whichever key fits; otherwise returns the last key's error.
     opened_secret open(const belongs_to& owner, std::string_view sealed) const;
-    // Whether the secret is encrypted with the first key.
+    // Returns whether the secret is encrypted with the current key.
     bool is_current(const belongs_to& owner, std::string_view sealed) const;
 
     std::size_t former() const noexcept { return keys_.size() - 1; }
-    // Identifies the first key and reveals nothing else of it: 16 hexadecimal digits of a hash.
+    // Identifies the current key and reveals nothing else of it: 16 hexadecimal digits of a hash.
     std::string fingerprint() const;
 
   private:

@@ -53,7 +53,7 @@ awaitable<http_response> get_livez(ops_context&, request_context&) {
 awaitable<http_response> get_readyz(ops_context& o, request_context& c) {
     if (!o.engine.accepting()) co_return answer_error(c, errc::shutting_down);
     if (const auto& trouble = o.engine.write_failure()) {
-        const auto& kind = o.engine.writable() ? problems::not_ready : problems::store_damaged;
+        const auto& kind = o.engine.is_corrupt() ? problems::store_damaged : problems::not_ready;
         co_return answer_problem(c, kind, reason_of(trouble->reason()));
     }
     co_return text(200, "ready\n");

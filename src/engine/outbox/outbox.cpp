@@ -62,10 +62,12 @@ class outbox::impl {
         co_return answered(mine->is_sent ? errc::outcome_unknown : errc::remote_unavailable);
     }
 
-    awaitable<bool> look_up(account_id account) {
+    awaitable<bool> pull_now(account_id account) {
         return await_call(account, &replica::add_lookup);
     }
-    awaitable<bool> fence(account_id account) { return await_call(account, &replica::add_fence); }
+    awaitable<bool> push_now(account_id account) {
+        return await_call(account, &replica::add_fence);
+    }
 
     std::vector<account_id> accounts() const {
         std::vector<account_id> all;
@@ -87,7 +89,7 @@ class outbox::impl {
             ++all.accounts;
             if (its.halted != remote_halt::none) ++all.halted;
             if (!its.last_error.empty()) ++all.failing;
-            all.versions_behind += its.pulled;
+            all.versions_pulled += its.pulled;
             const milliseconds since = std::max(r->up_to_date_at(), started_);
             all.lag = std::max(all.lag, now - since);
         }
@@ -182,12 +184,12 @@ awaitable<result<edit_task::answer>> outbox::edit(edit_task c) {
     return impl_->edit(std::move(c));
 }
 
-awaitable<bool> outbox::look_up(account_id account) {
-    return impl_->look_up(account);
+awaitable<bool> outbox::pull_now(account_id account) {
+    return impl_->pull_now(account);
 }
 
-awaitable<bool> outbox::fence(account_id account) {
-    return impl_->fence(account);
+awaitable<bool> outbox::push_now(account_id account) {
+    return impl_->push_now(account);
 }
 
 std::vector<account_id> outbox::accounts() const {

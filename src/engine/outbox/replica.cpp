@@ -212,7 +212,7 @@ awaitable<outbox_event> replica::halt(remote_halt why) {
             e->answer.set(errc::remote_unavailable);
         }
         fail_calls(status_.last_error);
-        co_await changed_.wait(looked, no_timeout);
+        co_await changed_.wait(looked, longest_wait);
     }
     co_return outbox_event{.what = event_kind::rested};
 }

@@ -544,7 +544,7 @@ class outbox_metrics final : public outbox_probe {
         accounts_.Set(static_cast<double>(now.accounts));
         halted_.Set(static_cast<double>(now.halted));
         failing_.Set(static_cast<double>(now.failing));
-        behind_.Set(static_cast<double>(now.versions_behind));
+        catch_up_.Set(static_cast<double>(now.versions_pulled));
         lag_.Set(seconds(now.lag));
     }
 
@@ -566,8 +566,8 @@ class outbox_metrics final : public outbox_probe {
     Gauge& halted_ = gauge(r_, "callsign_remote_accounts_halted", "Halted remote accounts.");
     Gauge& failing_ = gauge(r_, "callsign_remote_accounts_failing",
                             "Remote accounts whose server is unreachable or responds incorrectly.");
-    Gauge& behind_ = gauge(r_, "callsign_remote_versions_behind",
-                           "Versions pulled since the mirrors were last up to date.");
+    Gauge& catch_up_ = gauge(r_, "callsign_remote_catch_up_versions",
+                             "Versions pulled since the mirrors were last up to date.");
     Gauge& lag_ = gauge(r_, "callsign_remote_lag_seconds",
                         "Time since the mirror furthest behind was up to date.");
     std::array<Counter*, outcomes_size> delivered_ =

@@ -52,7 +52,7 @@ std::int64_t history_from(read_tx& tx, account_id id) {
 }
 
 account_id put(write_tx& tx, std::string_view name, time_point now, account_mode mode) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     const account_id id{tx.draw(drawn_id::account)};
     tx.put(account{.id = id, .name = std::string(name), .created_at = now, .mode = mode});
     return id;

@@ -24,7 +24,7 @@ std::vector<admin_action> list(read_tx& tx, std::optional<action_id> before, std
 }
 
 void put(write_tx& tx, admin_action made) {
-    tx.at(made.at);
+    tx.raise_last_moment(made.at);
     made.id = action_id{tx.draw(drawn_id::action)};
     action_row row{std::move(made)};
     if (const auto actor = row.what.by.account) {

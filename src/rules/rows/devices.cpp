@@ -33,7 +33,7 @@ std::vector<device> of(read_tx& tx, account_id account) {
 }
 
 device_id put(write_tx& tx, device made) {
-    tx.at(made.created_at);
+    tx.raise_last_moment(made.created_at);
     made.id = device_id{tx.draw(drawn_id::device)};
     made.revoked_at.reset();
     made.resync.reset();
@@ -41,7 +41,7 @@ device_id put(write_tx& tx, device made) {
 }
 
 void revoke(write_tx& tx, device_id id, time_point now) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     tx.edit(tx.expect<devices_by_id>(id), [&](device& d) { d.revoked_at = now; });
 }
 

@@ -26,7 +26,7 @@ outbox_tally tally(read_tx& tx, account_id account) {
 }
 
 effect_id put(write_tx& tx, effect made) {
-    tx.at(made.created_at);
+    tx.raise_last_moment(made.created_at);
     made.id = effect_id{tx.draw(drawn_id::effect)};
     return tx.put(std::move(made))->id;
 }
@@ -48,7 +48,7 @@ key_contest find_contest(read_tx& tx, account_id account, const uuid& task) {
 }
 
 void put_contest(write_tx& tx, account_id account, const uuid& task, const key_contest& now) {
-    tx.at(now.last_at);
+    tx.raise_last_moment(now.last_at);
     tx.put(tx.get<contests_by_task>(account, task), {account, task, now});
 }
 

@@ -25,7 +25,7 @@ std::vector<fork_return> returns(read_tx& tx, const fork_return& after, std::int
 }
 
 void put(write_tx& tx, account_id account, const fork_version& made, const bounds& keep) {
-    tx.at(made.created_at);
+    tx.raise_last_moment(made.created_at);
     fork_row row{
         {.row = tx.draw(drawn_id::fork), .account = account, .fork = made, .seq = made.own.back()},
         made};

@@ -33,7 +33,7 @@ std::vector<sealed_link> links(read_tx& tx, std::int64_t place, std::int64_t lim
 
 std::int64_t append(write_tx& tx, account_id account, const uuid& id, const uuid& parent,
                     time_point now, std::string segment) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     sealed_version made;
     made.place = tx.draw(drawn_id::sealed);
     made.account = account;
@@ -81,7 +81,7 @@ std::size_t size_of(read_tx& tx, account_id account) {
 
 void put(write_tx& tx, account_id account, const snapshot_mark& mark, time_point now,
          std::string bytes) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     remove(tx, account);
     snapshot_row made;
     made.account = account;

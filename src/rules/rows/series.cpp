@@ -30,7 +30,7 @@ std::optional<series> next_numbering(read_tx& tx, series_id after) {
 
 series_id put(write_tx& tx, account_id account, std::string_view prefix, std::string_view project,
               bool is_default, time_point now) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     series made;
     made.id = series_id{tx.draw(drawn_id::series)};
     made.account = account;
@@ -43,7 +43,7 @@ series_id put(write_tx& tx, account_id account, std::string_view prefix, std::st
 }
 
 void update(write_tx& tx, const series& now, time_point at) {
-    tx.at(at);
+    tx.raise_last_moment(at);
     tx.edit(tx.expect<series_by_id>(now.id), [&](series& s) {
         s.prefix = now.prefix;
         s.project = now.project;

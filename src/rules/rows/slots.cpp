@@ -21,7 +21,7 @@ bool settle(write_tx& tx, slot_id id, time_point now, const Move& move) {
         move(s);
         s.settled_at = now;
     });
-    if (is_settled) tx.at(now);
+    if (is_settled) tx.raise_last_moment(now);
     return is_settled;
 }
 
@@ -64,7 +64,7 @@ std::vector<slot> waiting_for(read_tx& tx, account_id account, const uuid& task)
 }
 
 slot_id put(write_tx& tx, slot made) {
-    tx.at(made.created_at);
+    tx.raise_last_moment(made.created_at);
     made.id = slot_id{tx.draw(drawn_id::slot)};
     return tx.put(std::move(made))->id;
 }

@@ -156,7 +156,7 @@ std::vector<task> numbered(read_tx& tx, series_id series, std::string_view perio
 }
 
 task_id put(write_tx& tx, task t, series_id series) {
-    tx.at(t.created_at);
+    tx.raise_last_moment(t.created_at);
     task_row row;
     row.id = task_id{tx.draw(drawn_id::task)};
     row.account = t.account;
@@ -203,7 +203,7 @@ void number(write_tx& tx, task_id id, series_id series, const receipt& r) {
 
 void update(write_tx& tx, const task& before, attributes all, bool purged, std::int64_t last_seq,
             time_point now) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     const auto head = expect_head(tx, before.id);
     const auto way_back = history::put(tx, before, head->way_back, all, purged, now);
     rewrite(tx, head, [&](task_row& row) {

@@ -51,7 +51,7 @@ std::int64_t count(read_tx& tx, account_id account) {
 token_id put(write_tx& tx, std::optional<account_id> account, std::string_view name,
              token_scope scope, const digest& hash, time_point now,
              std::optional<time_point> expires_at) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     const token_id id{tx.draw(drawn_id::token)};
     tx.put(token_row{{.id = id,
                       .account = account,
@@ -65,7 +65,7 @@ token_id put(write_tx& tx, std::optional<account_id> account, std::string_view n
 }
 
 void revoke(write_tx& tx, token_id id, time_point now) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     tx.edit(tx.expect<tokens_by_id>(id), [&](token_row& t) { t.what.revoked_at = now; });
 }
 

@@ -61,7 +61,7 @@ std::optional<std::int64_t> find_seq(read_tx& tx, account_id account, const uuid
 
 std::int64_t append(write_tx& tx, account_id account, const uuid& id, time_point now,
                     std::vector<operation> operations, const author& by) {
-    tx.at(now);
+    tx.raise_last_moment(now);
     const auto owner = tx.expect<accounts_by_id>(account);
     const chain_head& last = owner->head;
     version_row row = row_of_version(
@@ -85,7 +85,7 @@ void scrub(write_tx& tx, account_id account, const uuid& id, std::vector<operati
 }
 
 void take_over(write_tx& tx, account_id account, version made) {
-    tx.at(made.created_at);
+    tx.raise_last_moment(made.created_at);
     if (made.seq > 1 && find_seq(tx, account, made.parent) != made.seq - 1) {
         throw_damaged("accounts", account.value, "another head than was taken over");
     }

@@ -33,7 +33,7 @@ std::vector<webhook_delivery> deliveries_of(read_tx& tx, webhook_id id) {
 }
 
 webhook_id put(write_tx& tx, webhook made) {
-    tx.at(made.created_at);
+    tx.raise_last_moment(made.created_at);
     made.id = webhook_id{tx.draw(drawn_id::webhook)};
     return tx.put(std::move(made))->id;
 }
@@ -48,7 +48,7 @@ void remove(write_tx& tx, webhook_id id) {
 }
 
 void put_delivery(write_tx& tx, webhook_id id, const webhook_delivery& delivery) {
-    tx.at(delivery.at);
+    tx.raise_last_moment(delivery.at);
     const std::int64_t place =
         take_place(tx, range_of<deliveries_by_webhook>(id), webhook_deliveries_kept);
     tx.put(delivery_row{tx.draw(drawn_id::delivery), id, place, delivery});

@@ -77,7 +77,7 @@ void rows::apply(const table_changes& changes) {
     const auto& old = tables_[t.number];
     const index_info& primary = t.indexes.front();
     for (const row_change& c : changes.rows) {
-        if (!c.before || !c.now || c.is_anew) continue;
+        if (!c.before || !c.now || c.is_reinserted) continue;
         const row_ptr stored = fetch(primary, *primary.key_of(c.before.get()));
         CALLSIGN_ASSERT(stored && has_changed_as_it_may(t, stored, c.now));
     }
@@ -85,11 +85,11 @@ void rows::apply(const table_changes& changes) {
         old ? std::make_shared<table_rows>(*old) : std::make_shared<table_rows>(t.indexes.size());
     for (const index_info& i : t.indexes) {
         by_key& by = (*now)[i.number];
-        for (const auto& [before, row, is_anew] : changes.rows) {
+        for (const auto& [before, row, is_reinserted] : changes.rows) {
             const auto key = before ? i.key_of(before.get()) : std::nullopt;
             if (key) CALLSIGN_ASSERT(by.erase(*key) == 1);
         }
-        for (const auto& [before, row, is_anew] : changes.rows) {
+        for (const auto& [before, row, is_reinserted] : changes.rows) {
             auto key = row ? i.key_of(row.get()) : std::nullopt;
             if (key) CALLSIGN_ASSERT(by.emplace(std::move(*key), row).second);
         }

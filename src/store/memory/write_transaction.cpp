@@ -14,11 +14,11 @@ class write_transaction final : public reads_over<write_tx> {
     write_transaction(const write_transaction&) = delete;
     write_transaction& operator=(const write_transaction&) = delete;
     ~write_transaction() override {
-        const bool wrote = !work().is_empty() || unit_->totals();
+        const bool wrote = !unit().is_empty() || unit_->totals();
         if (wrote && !committed_) ++*forgotten_;
     }
 
-    std::size_t work_done() const override { return work_ + work().work_done(); }
+    std::size_t work_done() const override { return work_ + unit().work_done(); }
 
     void commit() override { end(true); }
     void commit_unsynced() override { end(false); }

@@ -43,7 +43,7 @@ class write_transaction final : public reads_over<write_tx> {
 
     void clear_log() override { state_.log_clearing_due = true; }
 
-    std::size_t work_done() const override { return db_.work() - begun_with_ + work().work_done(); }
+    std::size_t work_done() const override { return db_.work() - begun_with_ + unit().work_done(); }
     void flush() override {
         if (std::exchange(flushed_, true)) return;
         written_ = counted_changes();

@@ -350,12 +350,12 @@ TEST_F(outbox_test, a_look_up_reports_whether_the_server_responded) {
     const uuid theirs = make_uuid_v7(virtual_start, 9, 9);
     server_->advance(3s);
     chains_["one"].add(chains_["one"].head(), {{operation_kind::create, theirs, {}, {}, {}}});
-    EXPECT_TRUE(server_->run(server_->outbox().look_up(account)));
+    EXPECT_TRUE(server_->run(server_->outbox().pull_now(account)));
     EXPECT_TRUE(server_->look([&](read_tx& tx) { return tasks::find(tx, account, theirs); }));
     wires_.at("one").is_down = true;
-    EXPECT_FALSE(server_->run(server_->outbox().look_up(account)));
-    EXPECT_FALSE(server_->run(server_->outbox().fence(account)));
-    EXPECT_FALSE(server_->run(server_->outbox().look_up(account_id{99})));
+    EXPECT_FALSE(server_->run(server_->outbox().pull_now(account)));
+    EXPECT_FALSE(server_->run(server_->outbox().push_now(account)));
+    EXPECT_FALSE(server_->run(server_->outbox().pull_now(account_id{99})));
 }
 
 TEST_F(outbox_test, moves_to_local_with_pending_keys) {

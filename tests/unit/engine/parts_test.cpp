@@ -67,7 +67,7 @@ TEST_F(parts, only_the_failing_command_is_rejected) {
     ASSERT_TRUE(*guilty);
     EXPECT_EQ((*guilty)->error(), errc::storage_full);
     EXPECT_EQ(disk_->totals()->slots.committed, 1000);
-    EXPECT_TRUE(server_.engine().writable());
+    EXPECT_FALSE(server_.engine().is_corrupt());
 
     store_.reject_key("", kind::full);
     const auto again = create("x-guilty");
@@ -112,7 +112,7 @@ TEST_F(parts, a_command_for_an_account_being_removed_is_rejected_alone) {
     for (const auto& c : all) EXPECT_TRUE(is_receipt(c));
     ASSERT_TRUE(*late);
     EXPECT_EQ((*late)->error(), errc::account_gone);
-    EXPECT_TRUE(server_.engine().writable());
+    EXPECT_FALSE(server_.engine().is_corrupt());
     EXPECT_EQ(disk_->totals()->slots.pending, 0);
 }
 
@@ -124,7 +124,7 @@ TEST_F(parts, corruption_that_a_command_hits_stops_writes_but_not_reads) {
     const auto guilty = create("x-guilty");
     server_.settle();
     EXPECT_EQ((*guilty)->error(), errc::store_damaged);
-    EXPECT_FALSE(server_.engine().writable());
+    EXPECT_TRUE(server_.engine().is_corrupt());
     EXPECT_FALSE(server_.fatal());
     EXPECT_EQ(probe_.unread, std::vector{kind::corrupt});
     const auto next = create("key-1");
@@ -155,7 +155,7 @@ TEST_F(parts, a_record_that_a_command_cannot_read_rejects_that_command_only) {
     EXPECT_EQ(disk_->totals()->slots.committed, 300);
     EXPECT_EQ(probe_.unread, std::vector(guilty.size(), kind::damaged));
     EXPECT_EQ(store_.rejections(), std::ssize(guilty)) << "none is tried twice";
-    EXPECT_TRUE(server_.engine().writable());
+    EXPECT_FALSE(server_.engine().is_corrupt());
     EXPECT_EQ(server_.call(get("/readyz")).status, 200u);
 }
 
@@ -178,7 +178,7 @@ TEST_F(parts, corruption_outside_of_a_command_stops_writes) {
     const auto next = create("key-1");
     server_.settle();
     EXPECT_EQ((*next)->error(), errc::store_damaged);
-    EXPECT_FALSE(server_.engine().writable());
+    EXPECT_TRUE(server_.engine().is_corrupt());
 }
 
 TEST_F(parts, corruption_at_the_start_is_reported_before_the_first_write) {
@@ -205,18 +205,18 @@ TEST_F(parts, a_server_that_stopped_for_corruption_checks_again_and_resumes) {
     server_.advance(10min);
     EXPECT_LE(store_.looks(), 20) << "the interval grows up to a minute";
     EXPECT_GE(store_.looks(), 12);
-    EXPECT_FALSE(server_.engine().writable());
+    EXPECT_TRUE(server_.engine().is_corrupt());
 
     // The pages read without error, but the row of the command does not.
     store_.keep_damage(std::nullopt);
     const auto proofs = store_.proofs();
     server_.advance(1min);
-    EXPECT_FALSE(server_.engine().writable());
+    EXPECT_TRUE(server_.engine().is_corrupt());
     EXPECT_EQ(store_.proofs(), proofs) << "nothing is written over corruption";
 
     store_.reject_key("", kind::corrupt);
     server_.advance(1min);
-    EXPECT_TRUE(server_.engine().writable());
+    EXPECT_FALSE(server_.engine().is_corrupt());
     EXPECT_EQ(server_.call(get("/readyz")).status, 200u);
     EXPECT_EQ(probe_.troubles, (std::vector<std::optional<kind>>{kind::corrupt, {}}));
     EXPECT_EQ(disk_->totals()->slots.pending, 0) << "it was tried to no effect";

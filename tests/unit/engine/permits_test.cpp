@@ -34,7 +34,7 @@ struct permits_test : ::testing::Test {
         io.poll();
     }
     void end(const std::string& name, std::int64_t account, milliseconds span) {
-        all.held(account_id{account}, span);
+        all.report_span(account_id{account}, span);
         held.erase(name);
         settle();
     }

@@ -75,7 +75,7 @@ TEST_F(remembered, follows_keys_that_are_exchanged) {
 }
 
 TEST_F(remembered, is_limited_and_keeps_what_is_used) {
-    const auto max = static_cast<int>(table<device>::remembered_max);
+    const auto max = static_cast<int>(table<device>::cached_max);
     for (int n = 1; n <= 4 * max; ++n) {
         cache_.of<device>().put(device_of(n, n));
         EXPECT_TRUE(by_id(1)) << n;
@@ -89,7 +89,7 @@ TEST_F(remembered, is_limited_and_keeps_what_is_used) {
 
 // The row was in the older half and has moved to the younger; it must be removed from both.
 TEST_F(remembered, is_removed_from_both_halves) {
-    const auto half = static_cast<int>(table<device>::remembered_max) / 2;
+    const auto half = static_cast<int>(table<device>::cached_max) / 2;
     const auto one = device_of(1, 1);
     cache_.of<device>().put(one);
     for (int n = 2; n <= half + 1; ++n) cache_.of<device>().put(device_of(n, n));

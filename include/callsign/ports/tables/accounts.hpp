@@ -22,8 +22,8 @@ template <>
 struct table<account> {
     static constexpr std::string_view name = "accounts";
     using indexes = index_list<accounts_by_id, accounts_by_name, accounts_deleted>;
-    static constexpr std::size_t remembered_max = 65'536;
-    using remembered_by = index_list<accounts_by_id>;
+    static constexpr std::size_t cached_max = 65'536;
+    using cached_by = index_list<accounts_by_id>;
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {

@@ -21,8 +21,8 @@ template <>
 struct table<device> {
     static constexpr std::string_view name = "devices";
     using indexes = index_list<devices_by_id, devices_by_client, devices_by_account>;
-    static constexpr std::size_t remembered_max = 4'096;  // rows have names and keys
-    using remembered_by = index_list<devices_by_id, devices_by_client>;
+    static constexpr std::size_t cached_max = 4'096;  // rows have names and keys
+    using cached_by = index_list<devices_by_id, devices_by_client>;
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {

@@ -33,8 +33,8 @@ struct table<series> {
     static constexpr std::string_view name = "series";
     using indexes = index_list<series_by_id, series_by_account, series_by_project, series_default,
                                series_numbering>;
-    static constexpr std::size_t remembered_max = 65'536;
-    using remembered_by = index_list<series_by_id, series_by_project, series_default>;
+    static constexpr std::size_t cached_max = 65'536;
+    using cached_by = index_list<series_by_id, series_by_project, series_default>;
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {
@@ -69,8 +69,8 @@ template <>
 struct table<prefix_row> {
     static constexpr std::string_view name = "prefixes";
     using indexes = index_list<prefixes_by_name>;
-    static constexpr std::size_t remembered_max = 65'536;
-    using remembered_by = index_list<prefixes_by_name>;
+    static constexpr std::size_t cached_max = 65'536;
+    using cached_by = index_list<prefixes_by_name>;
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {
@@ -100,8 +100,8 @@ template <>
 struct table<counter_row> {
     static constexpr std::string_view name = "counters";
     using indexes = index_list<counters_by_id, counters_by_period>;
-    static constexpr std::size_t remembered_max = 65'536;
-    using remembered_by = index_list<counters_by_id, counters_by_period>;
+    static constexpr std::size_t cached_max = 65'536;
+    using cached_by = index_list<counters_by_id, counters_by_period>;
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {

@@ -35,8 +35,8 @@ struct table<slot> {
     static constexpr std::string_view name = "slots";
     using indexes = index_list<slots_by_id, slots_by_key, slots_open, slots_waiting, slots_failed>;
     // Covers slots between their reservation and their outcome.
-    static constexpr std::size_t remembered_max = 4'096;
-    using remembered_by = index_list<slots_by_id>;
+    static constexpr std::size_t cached_max = 4'096;
+    using cached_by = index_list<slots_by_id>;
 
     static const char* fault(const slot& r) {
         const bool in_order = (r.state == slot_state::committed) == r.task.has_value() &&

@@ -32,8 +32,8 @@ template <>
 struct table<token_row> {
     static constexpr std::string_view name = "tokens";
     using indexes = index_list<tokens_by_id, tokens_by_hash, tokens_by_account, tokens_of_operator>;
-    static constexpr std::size_t remembered_max = 4'096;
-    using remembered_by = index_list<tokens_by_id>;
+    static constexpr std::size_t cached_max = 4'096;
+    using cached_by = index_list<tokens_by_id>;
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {

@@ -75,8 +75,8 @@ template <>
 struct table<store_totals> {
     static constexpr std::string_view name = "totals";
     using indexes = index_list<totals_by_id>;
-    static constexpr std::size_t remembered_max = 2;
-    using remembered_by = index_list<totals_by_id>;
+    static constexpr std::size_t cached_max = 2;
+    using cached_by = index_list<totals_by_id>;
 
     // In the order of drawn_id.
     static constexpr std::array<std::string_view, drawn_ids> last_ids{

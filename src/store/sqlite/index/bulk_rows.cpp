@@ -128,7 +128,7 @@ void write_in_bulk(bulk_index& into, const table_changes& changes) {
     for (const row_change& c : changes.rows) {
         const void* const before = c.before && by.has(c.before.get()) ? c.before.get() : nullptr;
         const void* const now = c.now && by.has(c.now.get()) ? c.now.get() : nullptr;
-        const bool stays = before && now && !c.is_anew && by.is_same_key(before, now);
+        const bool stays = before && now && !c.is_reinserted && by.is_same_key(before, now);
         if (before && !stays) into.erase(place_of(*by.key_of(before)));
         if (!now) continue;
         const bool over = is_row_over(open, now);

@@ -365,9 +365,9 @@ void write_rows(connection& db, const table_changes& changes) {
     const table_statements& s = statements_of(t);
     std::vector<const void*> added;
     for (const row_change& c : changes.rows) {
-        const auto& [before, now, is_anew] = c;
+        const auto& [before, now, is_reinserted] = c;
         const auto keys = before && now ? key_change_of(t, c) : key_change::none;
-        const bool stays = before && now && !is_anew && keys != key_change::may_clash;
+        const bool stays = before && now && !is_reinserted && keys != key_change::may_clash;
         if (now && !stays) added.push_back(now.get());
         if (!before) continue;
         const bool with_keys = s.change_rest.empty() || keys == key_change::some;
