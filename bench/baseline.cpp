@@ -35,15 +35,16 @@ constexpr auto account_advance =
     "UPDATE accounts SET last_seq = ?, last_version = ? WHERE account_id = ?";
 constexpr auto series_put =
     "INSERT INTO series (series_id, account_id, prefix, project, is_default, created_at,"
-    " last_period, reset, time_zone, archived, allows_gaps, held, numbering)"
-    " VALUES (?, ?, ?, '', 0, 0, '', 1, 'UTC', 0, 0, 0, 0)";
+    " last_period, reset, time_zone, archived, allows_gaps, held, numbering,"
+    " renamed_period, renamed_number)"
+    " VALUES (?, ?, ?, '', 0, 0, '', 1, 'UTC', 0, 0, 0, 0, '', 0)";
 constexpr auto series_default = "SELECT series_id FROM series WHERE account_id = ? AND is_default";
 constexpr auto counter_put =
     "INSERT INTO counters (counter_id, series_id, period, last_number) VALUES (?, ?, ?, 0)";
 constexpr auto counter_set = "UPDATE counters SET last_number = ? WHERE counter_id = ?";
 constexpr auto slot_put =
     "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, attempts, created,"
-    " reason, state) VALUES (?, ?, ?, ?, ?, ?, 1, 1, 0, 1)";
+    " reason, state, expires) VALUES (?, ?, ?, ?, ?, ?, 1, 1, 0, 1, 0)";
 constexpr auto slot_commit =
     "UPDATE slots SET attempts = 1, created = 1, reason = 0, state = 2, task_id = ?, settled_at = ?"
     " WHERE slot_id = ?";

@@ -39,7 +39,7 @@ class reaper::impl {
           events_(engine.events().subscribe([this](const event& happened) {
               if (const auto* const retry = std::get_if<events::retry_seen>(&happened)) {
                   watch_.saw(*retry);
-              } else if (std::holds_alternative<events::series_numbering>(happened)) {
+              } else if (std::holds_alternative<events::series_steps_due>(happened)) {
                   changed_.notify();
               }
           })) {
@@ -116,7 +116,8 @@ class reaper::impl {
             if (!failed) failed = error;
         };
         keep_first(co_await reconcile_slots(all, remote));
-        keep_first(co_await number_resumed_tasks());
+        keep_first(co_await work_on_series<find_numbering, number_tasks>());
+        keep_first(co_await work_on_series<find_renamed, update_keys>());
         keep_first(co_await forget_settled_slots(all));
         keep_first(co_await remove_deleted_accounts());
         keep_first(co_await forget_old_actions());
@@ -144,16 +145,18 @@ class reaper::impl {
         co_return boost::system::error_code{};
     }
 
-    // Numbers tasks of resumed series. A failure of one series does not affect the others.
-    asio::awaitable<boost::system::error_code> number_resumed_tasks() {
+    // Numbers tasks of resumed series, or updates the keys of renamed ones, in steps. A failure of
+    // one series does not affect the others.
+    template <class Find, class Step>
+    asio::awaitable<boost::system::error_code> work_on_series() {
         boost::system::error_code failed;
-        for (find_numbering question; !stopped_;) {
+        for (Find question; !stopped_;) {
             const auto found = co_await engine_.ask(question);
             if (!found) co_return found.error();
             if (!found->series) break;
             question.after = *found->series;
             for (bool has_more = true; has_more && !stopped_;) {
-                const auto step = co_await engine_.submit(number_tasks{*found->series});
+                const auto step = co_await engine_.submit(Step{*found->series});
                 if (!step) failed = step.error();
                 has_more = step && step->has_more;
             }

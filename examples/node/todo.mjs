@@ -329,7 +329,7 @@ class Syncer {
                 task = found;
             }
             const [status, answer] = await this.server.ask(
-                'PATCH', target, patchOf(entry, task), {'If-Match': `"${task.seq}"`});
+                'PATCH', target, patchOf(entry, task), {'If-Match': task.etag});
             if (status === 200) {
                 this.store.put(answer);
                 this.store.save();

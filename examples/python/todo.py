@@ -303,7 +303,7 @@ class Syncer:
                 status, task = self.server.ask("GET", path)
                 if status != 200:
                     return self.outbox.set_aside(file, entry, task)
-            condition = {"If-Match": f'"{task["seq"]}"'}
+            condition = {"If-Match": task["etag"]}
             status, answer = self.server.ask("PATCH", path, patch_of(entry, task), condition)
             if status == 200:
                 self.store.put(answer)

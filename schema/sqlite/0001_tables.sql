@@ -145,12 +145,18 @@ CREATE TABLE series (
     -- backup.
     held        INTEGER NOT NULL CHECK (held IN (0, 1)),
     -- 1: resumed, and tasks that came while it was held have no number yet.
-    numbering   INTEGER NOT NULL CHECK (numbering IN (0, 1))
+    numbering   INTEGER NOT NULL CHECK (numbering IN (0, 1)),
+    -- Not null: renamed, and tasks last changed up to this seq may have the former key as an attribute, except for those
+    -- up to this number of this period.
+    renamed_seq    INTEGER,
+    renamed_period TEXT NOT NULL,
+    renamed_number INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX series_by_account ON series (account_id);
 CREATE UNIQUE INDEX series_by_project ON series (account_id, project) WHERE project <> '';
 CREATE UNIQUE INDEX series_default ON series (account_id) WHERE is_default;
 CREATE INDEX series_numbering ON series (series_id) WHERE numbering = 1;
+CREATE INDEX series_renamed ON series (series_id) WHERE renamed_seq IS NOT NULL;
 
 -- All prefixes that a series has or had.
 CREATE TABLE prefixes (
@@ -194,11 +200,13 @@ CREATE TABLE slots (
     state       INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
     task_id     INTEGER,
     settled_at  INTEGER,
+    expires     INTEGER NOT NULL CHECK (expires IN (0, 1)),
     CHECK ((state = 2) = (task_id IS NOT NULL)),
     CHECK ((state IN (1, 4)) = (settled_at IS NULL)),
     CHECK ((state = 3) = (reason <> 0))
 ) STRICT;
-CREATE INDEX slots_failed ON slots (state) WHERE state = 3;
+-- Slots that expire: all but those that created a task, which are kept as long as the task.
+CREATE INDEX slots_expiring ON slots (expires) WHERE expires = 1;
 
 -- Clients' retry times, for the reaper's window: one row per class of accounts (1 local, 2 remote). times: RetryTimes.
 CREATE TABLE retry_times (
@@ -210,7 +218,8 @@ CREATE TABLE retry_times (
 
 -- Once assigned, prefix, number, seq and created_at are the receipt and never change. author: a token's ID, or the
 -- negative of a device's; NULL: the server, or unknown. over: 1 if closed (completed, deleted or purged); most tasks of
--- an account are, while most lists are of open ones. way_back: bytes of its rows of kind 2 in task_history since the
+-- an account are, while most lists are of open ones. slot_id: of the request that created the task; NULL: a device or an
+-- import. way_back: bytes of its rows of kind 2 in task_history since the
 -- last whole state.
 CREATE TABLE tasks (
     task_id    INTEGER PRIMARY KEY,
@@ -226,6 +235,7 @@ CREATE TABLE tasks (
     purged     INTEGER NOT NULL CHECK (purged IN (0, 1)),
     over       INTEGER NOT NULL CHECK (over IN (0, 1)),
     author     INTEGER,
+    slot_id    INTEGER,
     bytes      INTEGER NOT NULL CHECK (bytes >= 0),
     way_back   INTEGER NOT NULL CHECK (way_back >= 0),
     attributes BLOB NOT NULL,
@@ -260,6 +270,21 @@ CREATE TABLE purges (
     through    INTEGER NOT NULL CHECK (through >= 1),
     PRIMARY KEY (account_id, task_uuid)
 ) STRICT, WITHOUT ROWID;
+
+-- Outcomes of requests with an idempotency key, other than creations of tasks, until they are as old as the retention.
+-- account_id: 0 for requests of operators. seq: of the task's state in the response. sealed: a secret in the response,
+-- encrypted with the token of the request.
+CREATE TABLE requests (
+    account_id  INTEGER NOT NULL,
+    key         TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    at          INTEGER NOT NULL,
+    subject     INTEGER NOT NULL,
+    seq         INTEGER NOT NULL,
+    sealed      BLOB NOT NULL,
+    PRIMARY KEY (account_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX requests_by_time ON requests (at, account_id, key);
 
 -- ---- chains of managed accounts ----
 

@@ -154,7 +154,19 @@ claim claim_of(const number_tasks& c) {
     return {payer::system(), {.bytes = c.work_max}};
 }
 
+claim claim_of(const update_keys& c) {
+    return {payer::system(), {.bytes = c.work_max}};
+}
+
 claim claim_of(const find_numbering&) {
+    return {payer::system(), {}};
+}
+
+claim claim_of(const find_renamed&) {
+    return {payer::system(), {}};
+}
+
+claim claim_of(const find_instance&) {
     return {payer::system(), {}};
 }
 

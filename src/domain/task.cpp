@@ -1,3 +1,4 @@
+#include <callsign/base/sha256.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/task.hpp>
@@ -5,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 
 namespace callsign {
 namespace {
@@ -87,6 +89,34 @@ std::string format_key(std::string_view prefix, std::string_view period, std::in
     if (!period.empty()) key.append(period).push_back('-');
     key.append(digits);
     return key;
+}
+
+std::uint32_t stamp_of(const uuid& instance, std::string_view prefix) {
+    const digest hash = sha256({to_string(instance), prefix});
+    std::uint32_t stamp = 0;
+    for (std::size_t i = 0; i < sizeof stamp; ++i) stamp = stamp << 8 | hash[i];
+    return stamp;
+}
+
+namespace {
+
+constexpr std::size_t stamp_digits = 8;
+
+}  // namespace
+
+std::string to_string(const task_tag& tag) {
+    std::array<char, stamp_digits + 1> stamp{};
+    std::snprintf(stamp.data(), stamp.size(), "%08x", static_cast<unsigned>(tag.stamp));
+    return std::to_string(tag.seq) + "." + stamp.data();
+}
+
+std::optional<task_tag> parse_task_tag(std::string_view text) {
+    const std::string_view seq = text.substr(0, text.find('.'));
+    if (text.size() != seq.size() + 1 + stamp_digits) return std::nullopt;
+    task_tag tag{parse_integer(seq).value_or(-1)};
+    const std::string_view stamp = text.substr(seq.size() + 1);
+    std::from_chars(stamp.data(), stamp.data() + stamp.size(), tag.stamp, 16);
+    return to_string(tag) == text ? std::optional(tag) : std::nullopt;
 }
 
 std::optional<task_ref> parse_task_ref(std::string_view text) {

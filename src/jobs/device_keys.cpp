@@ -63,9 +63,11 @@ uuid draw_client_id(entropy& source) {
 }
 
 awaitable<result<add_device_answer>> add_device(context& with, account_ref account,
-                                                std::string name, actor by) {
+                                                std::string name, actor by,
+                                                std::optional<request_key> once,
+                                                keyed_secret keyed) {
     const uuid client_id = draw_client_id(with.entropy);
-    foresee_create_device question{std::move(account), name, client_id};
+    foresee_create_device question{std::move(account), name, client_id, std::move(once)};
     const auto ahead = co_await with.engine.ask(std::move(question));
     if (!ahead) co_return ahead.error();
     if (ahead->rejection) co_return add_device_answer(*ahead->rejection);
@@ -80,6 +82,7 @@ awaitable<result<add_device_answer>> add_device(context& with, account_ref accou
                           .name = std::move(name),
                           .client_id = client_id,
                           .sealed_key = sealed_at_rest(with, place, *derived)};
+    if (keyed) command.once = keyed(secret);
     const auto done = co_await with.engine.submit(std::move(command), std::move(by));
     if (!done) co_return done.error();
     const auto* const made = std::get_if<device>(&*done);

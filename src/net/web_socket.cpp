@@ -108,10 +108,13 @@ asio::awaitable<bool> accept(ws_stream& ws, http_header header, const http_respo
     co_return !rejected;
 }
 
-// Reads until the client closes, and responds to pings. A message ends the connection, too.
-asio::awaitable<void> hear(ws_stream& ws, std::shared_ptr<early_end> end) {
+// Reads until the client closes, and responds to pings. Sets `was_message` if a message arrives,
+// which ends the connection, too.
+asio::awaitable<void> read_to_end(ws_stream& ws, std::shared_ptr<early_end> end,
+                                  bool& was_message) {
     std::array<char, 1> byte{};
-    co_await ws.async_read_some(asio::buffer(byte), use_result);
+    const auto [error, bytes] = co_await ws.async_read_some(asio::buffer(byte), use_result);
+    was_message = !error;
     end->come();
 }
 
@@ -179,11 +182,12 @@ asio::awaitable<bool> session::talk(http_header header, const http_response& res
 
     enter(phase::stream);
     const auto executor = co_await asio::this_coro::executor;
-    asio::steady_timer heard(executor, asio::steady_timer::time_point::max());
-    bool hears = true;
-    asio::co_spawn(executor, hear(ws, end_), [&](const std::exception_ptr&) {
-        hears = false;
-        heard.cancel();
+    asio::steady_timer read(executor, asio::steady_timer::time_point::max());
+    bool is_reading = true;
+    bool was_message = false;
+    asio::co_spawn(executor, read_to_end(ws, end_, was_message), [&](const std::exception_ptr&) {
+        is_reading = false;
+        read.cancel();
     });
     beast_socket socket(*this, ws);
     std::string failure;
@@ -195,15 +199,16 @@ asio::awaitable<bool> session::talk(http_header header, const http_response& res
     }
     end_->told = {};
     if (!failure.empty()) server_.probe->session_failed(failure);
-    if (!end_->over) {
+    if (!end_->over || was_message) {
         // A client that sleeps does not respond, and must not delay a stop.
         enter(phase::linger);
-        const websocket::close_reason why(
-            failure.empty() ? socket.code() : std::uint16_t{websocket::close_code::internal_error});
-        co_await ws.async_close(why, use_result);
+        std::uint16_t code = socket.code();
+        if (was_message) code = websocket::close_code::unknown_data;
+        if (!failure.empty()) code = websocket::close_code::internal_error;
+        co_await ws.async_close(websocket::close_reason(code), use_result);
     }
     cut_off();
-    while (hears) co_await heard.async_wait(use_result);
+    while (is_reading) co_await read.async_wait(use_result);
     co_return failure.empty() && !evicted_;
 }
 

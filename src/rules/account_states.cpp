@@ -18,14 +18,16 @@ namespace {
 
 using place = remove_deleted::place;
 
-// Number of oldest slots that one step reads; if they do not decide, a later step does.
+// Number of oldest pending slots that one step reads; if they do not decide, a later step does.
 constexpr std::int64_t slots_looked_at = 500;
 // More than one, so that an account that cannot be removed yet does not delay others.
 constexpr std::int64_t accounts_looked_at = 16;
 
-// Returns whether a slot from before the deletion may be the account's; it gets none afterwards.
-bool may_have_slots(write_tx& tx, const account& a) {
-    const auto oldest = slots::some(tx, slot_id{}, slots_looked_at, std::nullopt, std::nullopt);
+// Returns whether a pending slot from before the deletion may be the account's; it gets none
+// afterwards.
+bool may_have_open_slots(write_tx& tx, const account& a) {
+    const auto oldest =
+        slots::some(tx, slot_id{}, slots_looked_at, slot_state::pending, std::nullopt);
     for (const slot& s : oldest) {
         if (s.created_at > *a.deleted_at) return false;
         if (s.account == a.id) return true;
@@ -49,10 +51,10 @@ bool give_up_effects(write_tx& tx, const account& a, std::int64_t limit, const m
     return std::ssize(some) < limit;
 }
 
-// Returns false if the account still has outbox entries or slots.
+// Returns false if the account still has outbox entries or pending slots.
 bool begin_to_go(write_tx& tx, account a, const remove_deleted& c, const moment& m) {
     if (a.is_remote && !give_up_effects(tx, a, c.limit, m)) return false;
-    if (may_have_slots(tx, a)) return false;
+    if (may_have_open_slots(tx, a)) return false;
     if (a.is_remote) {
         remotes::remove(tx, a.id);
         m.tell(events::remote_changed{a.id});

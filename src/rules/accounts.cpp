@@ -1,5 +1,6 @@
 // Accounts and tokens.
 
+#include "once.hpp"
 #include "registration.hpp"
 #include "resolve.hpp"
 #include "room.hpp"
@@ -41,9 +42,19 @@ create_token::answer apply(write_tx& tx, const create_token& c, const moment& m)
         const auto found = resolve(tx, *c.account);
         if (!found) return no_such_account{};
         owner = found->id;
+    }
+    const account_id payer = owner.value_or(account_id{});
+    const auto again = [&](const kept_request& known) {
+        return replayed<token>{*tokens::find(tx, token_id{known.subject}), known.sealed};
+    };
+    if (auto known = answer_if_known<create_token::answer>(tx, payer, c.once, again)) {
+        return *std::move(known);
+    }
+    if (owner) {
         if (!has_room_for_token(tx, *owner, m)) return create_token::too_many_tokens{};
     }
     const token_id id = tokens::put(tx, owner, c.name, c.scope, c.token_hash, m.now, c.expires_at);
+    keep_outcome(tx, payer, c.once, id.value, 0, m);
     m.tell(events::token_created{id, owner});
     return *tokens::find(tx, id);
 }

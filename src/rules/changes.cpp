@@ -66,6 +66,7 @@ class task_writer {
         made.created_at = moment_.now;
         const bool is_own = creation && from_.is_own(*creation);
         made.author = is_own ? creation->author : from_.by;
+        if (is_own) made.slot = creation->slot;
         const series_id series = number(made, t.now, is_own ? creation->prefix : std::string());
         made.last_seq = correct_key(made, nullptr, t.now);
         made.attributes = std::move(t.now);

@@ -1,9 +1,11 @@
 // Devices of managed accounts.
 
 #include "device_rejection.hpp"
+#include "once.hpp"
 #include "resolve.hpp"
 #include "resync.hpp"
 
+#include <callsign/ports/tables/devices.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/secrets.hpp>
@@ -29,6 +31,12 @@ std::optional<create_device::answer> rejection_of(read_tx& tx, const create_devi
 }
 
 create_device::answer apply(write_tx& tx, const create_device& c, const moment& m) {
+    const auto again = [&](const kept_request& known) {
+        return replayed<device>{*tx.expect<devices_by_id>(device_id{known.subject}), known.sealed};
+    };
+    if (auto known = answer_if_known<create_device::answer>(tx, c.account, c.once, again)) {
+        return *std::move(known);
+    }
     if (auto rejected = rejection_of(tx, c)) return std::move(*rejected);
     devices::put(tx, {.client_id = c.client_id,
                       .account = c.account,
@@ -36,7 +44,9 @@ create_device::answer apply(write_tx& tx, const create_device& c, const moment& 
                       .sealed_key = c.sealed_key,
                       .created_at = m.now});
     m.tell(events::device_created{c.account, c.client_id});
-    return *devices::find(tx, c.client_id);
+    device made = *devices::find(tx, c.client_id);
+    keep_outcome(tx, c.account, c.once, made.id.value, 0, m);
+    return made;
 }
 
 revoke_device::answer apply(write_tx& tx, const revoke_device& c, const moment& m) {

@@ -3,6 +3,7 @@
 #include "changes.hpp"
 #include "edits.hpp"
 #include "numbering.hpp"
+#include "once.hpp"
 #include "resolve.hpp"
 #include "room.hpp"
 #include "task_actions.hpp"
@@ -69,8 +70,8 @@ std::vector<operation> operations_for(const edit_task& c, const uuid& task,
     return all;
 }
 
-bool is_expected(const std::optional<std::vector<std::int64_t>>& among, std::int64_t seq) {
-    return !among || std::find(among->begin(), among->end(), seq) != among->end();
+bool is_expected(write_tx& tx, const edit_task& c, const task& now) {
+    return !c.if_match || std::ranges::find(*c.if_match, tag_of(tx, now)) != c.if_match->end();
 }
 
 bool is_changed(const edit_task& c, std::string_view name) {
@@ -105,8 +106,7 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
     resolved_depends depends;
     if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
     if (!depends.faults.empty()) return edit_task::answer(depends_unmet{std::move(depends.faults)});
-    if (!is_expected(c.if_seq, before.last_seq))
-        return edit_task::answer(edit_task::precondition_failed{});
+    if (!is_expected(tx, c, before)) return edit_task::answer(edit_task::precondition_failed{});
     auto operations = operations_for(c, before.uuid, depends.tasks, before.attributes, m);
     if (operations.empty()) return edit_task::answer(edited(tx, c, std::move(before)));
 
@@ -131,32 +131,59 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
 edit_task::edited edited(write_tx& tx, const edit_task& c, task now) {
     // Assigned, because clear() would keep the memory.
     if (size_of(now.attributes) > c.shown_bytes_max) now.attributes = attributes();
-    return {author_names(tx).shown(std::move(now))};
+    return {task_display(tx).shown(std::move(now))};
+}
+
+// Returns the answer to a request that repeats one with that outcome: the task as that one left it,
+// or as it is now if its history has expired.
+edit_task::answer edited_before(write_tx& tx, const edit_task& c, const kept_request& known) {
+    auto now = tasks::find(tx, task_id{known.subject});
+    if (!now) throw_damaged("requests", known.subject, "its task is gone");
+    if (now->last_seq != known.seq) {
+        if (now->purged) return ref_fault::task_deleted;
+        auto then = history::find_as_of(tx, c.account, now->uuid, known.seq);
+        if (then && then->last_seq == known.seq) now = std::move(then);
+    }
+    return replayed<edit_task::edited>{edited(tx, c, *std::move(now))};
 }
 
 planned plan(write_tx& tx, const edit_task& c, const moment& m) {
+    const auto again = [&](const kept_request& known) { return edited_before(tx, c, known); };
+    if (auto known = answer_if_known<edit_task::answer>(tx, c.account, c.once, again)) {
+        return *std::move(known);
+    }
     auto named = resolve(tx, c.account, c.task);
     if (const auto* const why = std::get_if<ref_fault>(&named)) return edit_task::answer(*why);
     task& before = std::get<task>(named);
     if (!c.action) return plan(tx, c, std::move(before), m);
     const edit_task meant{.account = c.account,
                           .changes = changes_of(*c.action, before.attributes, m.wall),
-                          .if_seq = c.if_seq,
+                          .if_match = c.if_match,
                           .author = c.author,
                           .shown_bytes_max = c.shown_bytes_max};
     return plan(tx, meant, std::move(before), m);
 }
 
+void keep_edit(write_tx& tx, account_id account, const std::optional<request_key>& once,
+               const edit_task::answer& answer, const moment& m) {
+    const auto* const done = std::get_if<edit_task::edited>(&answer);
+    if (done) keep_outcome(tx, account, once, done->now.id.value, done->now.last_seq, m);
+}
+
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     if (accounts::is_remote(tx, c.account)) return edit_task::is_remote_account{};
     auto planned = plan(tx, c, m);
-    if (auto* const settled = std::get_if<edit_task::answer>(&planned)) return std::move(*settled);
+    if (auto* const settled = std::get_if<edit_task::answer>(&planned)) {
+        keep_edit(tx, c.account, c.once, *settled, m);
+        return std::move(*settled);
+    }
     auto& wanted = std::get<planned_edit>(planned);
     if (!c.purge && !has_room(tx, c.account, size_of(wanted.operations), m)) return account_full{};
     append_changes(tx, c.account, wanted.operations, wanted.tasks, c.author, m);
     const bool is_shown = size_of(wanted.tasks.all().front().now) <= c.shown_bytes_max;
     auto now = is_shown ? tasks::find(tx, c.account, wanted.task)
                         : tasks::find_head(tx, c.account, wanted.task);
+    keep_outcome(tx, c.account, c.once, now->id.value, now->last_seq, m);
     return edited(tx, c, *std::move(now));
 }
 

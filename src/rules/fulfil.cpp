@@ -45,6 +45,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
         t.uuid = found->uuid;
         t.created_at = m.now;
         t.author = c.author;
+        t.slot = found->id;
         t.numbered = take_receipt(tx, *series, t.uuid, m);
         t.current_prefix = series->prefix;
     }
@@ -58,7 +59,7 @@ fulfil::answer apply(write_tx& tx, const fulfil& c, const moment& m) {
     m.tell(events::version_appended{t.account, t.last_seq});
     receipt given = *t.numbered;
     if (existing) {
-        tasks::reveal(tx, t.id, std::move(t.attributes), t.last_seq, t.last_seq);
+        tasks::reveal(tx, t.id, std::move(t.attributes), t.last_seq, t.last_seq, found->id);
     } else {
         t.id = tasks::put(tx, std::move(t), series->id);
     }

@@ -22,7 +22,7 @@ void tell_retry(write_tx& tx, const slot& known, const moment& m) {
 // Returns the final answer for a known key; none: its slot is pending.
 std::optional<reserve::answer> answer_from(write_tx& tx, const slot& known, const reserve& c,
                                            const moment& m) {
-    if (known.fingerprint != c.fingerprint) return key_conflict{};
+    if (known.fingerprint != c.fingerprint && known.fingerprint != digest{}) return key_conflict{};
     switch (known.state) {
     case slot_state::committed: {
         auto found = tasks::receipt_of(tx, known);
@@ -82,6 +82,7 @@ reserve::answer apply(write_tx& tx, const reserve& c, const moment& m) {
 
     std::optional<task> existing;
     if (c.uuid) existing = tasks::find(tx, c.account, *c.uuid);
+    if (existing && existing->purged && !is_unseen(*existing)) return ref_fault::task_deleted;
     slot made = pending_slot(c, m);
     made.id = slots::put(tx, made);
     if (!existing || !existing->numbered || is_unseen(*existing)) {

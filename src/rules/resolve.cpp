@@ -1,6 +1,7 @@
 #include "resolve.hpp"
 
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
@@ -47,10 +48,22 @@ series at_instant(series s, time_point now) {
     return s;
 }
 
-const std::string& author_names::of(const author& by) {
-    const auto [at, is_new] = known_.try_emplace(by);
+task_tag tag_of(read_tx& tx, const task& t) {
+    return {t.last_seq, stamp_of(instance_of(tx), t.current_prefix)};
+}
+
+const std::string& task_display::name_of(const author& by) {
+    const auto [at, is_new] = names_.try_emplace(by);
     if (is_new) at->second = tokens::name_of(tx_, by);
     return at->second;
+}
+
+task task_display::shown(task t) {
+    t.author_name = name_of(t.author);
+    const auto [at, is_new] = stamps_.try_emplace(t.current_prefix);
+    if (is_new) at->second = stamp_of(instance_of(tx_), t.current_prefix);
+    t.tag = {t.last_seq, at->second};
+    return t;
 }
 
 resolved_depends resolve_depends(read_tx& tx, account_id account, const std::vector<task_ref>& refs,

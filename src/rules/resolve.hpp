@@ -23,21 +23,22 @@ std::variant<task, ref_fault> resolve(read_tx& tx, account_id account, const tas
 // Returns the series as clients see it: in the period of that instant.
 series at_instant(series s, time_point now);
 
-// The names of authors, each read once: a page has many tasks of few authors.
-class author_names {
-  public:
-    explicit author_names(read_tx& tx) : tx_(tx) {}
+// Returns the tag of the task's state.
+task_tag tag_of(read_tx& tx, const task& t);
 
-    const std::string& of(const author& by);
-    // Returns the task as clients see it: with its author's name.
-    task shown(task t) {
-        t.author_name = of(t.author);
-        return t;
-    }
+// What a task shows of other rows, each read once: a page has many tasks of few authors and series.
+class task_display {
+  public:
+    explicit task_display(read_tx& tx) : tx_(tx) {}
+
+    const std::string& name_of(const author& by);
+    // Returns the task as clients see it: with its author's name and its tag.
+    task shown(task t);
 
   private:
     read_tx& tx_;
-    std::map<author, std::string> known_;
+    std::map<author, std::string> names_;
+    std::map<std::string, std::uint32_t> stamps_;  // by prefix
 };
 
 // Dependencies of a task.

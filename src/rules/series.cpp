@@ -1,10 +1,13 @@
 // Creates and edits series.
 
 #include "numbering.hpp"
+#include "once.hpp"
+#include "renaming.hpp"
 #include "resolve.hpp"
 #include "room.hpp"
 #include "series_choice.hpp"
 
+#include <callsign/ports/tables/series.hpp>
 #include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rules.hpp>
@@ -25,6 +28,11 @@ std::optional<edit_series::answer> rejection_of_next(write_tx& tx, const series&
     const bool is_empty = numbers::given(tx, s.id).empty();
     if (next > last + 1 && !is_empty && !s.allows_gaps) return edit_series::promises_no_gaps{};
     return std::nullopt;
+}
+
+// Of a request that is repeated: the series as it is now.
+replayed<series> shown_again(write_tx& tx, const kept_request& known, const moment& m) {
+    return {shown(tx, *tx.expect<series_by_id>(series_id{known.subject}), m.now)};
 }
 
 series changed(const edit_series& c, series s) {
@@ -58,6 +66,10 @@ std::optional<edit_series::answer> rejection_to_edit(write_tx& tx, const series&
 create_series::answer apply(write_tx& tx, const create_series& c, const moment& m) {
     const auto owner = resolve(tx, c.account);
     if (!owner) return no_such_account{};
+    const auto again = [&](const kept_request& known) { return shown_again(tx, known, m); };
+    if (auto known = answer_if_known<create_series::answer>(tx, owner->id, c.once, again)) {
+        return *std::move(known);
+    }
     if (all_series::find(tx, owner->id, c.prefix)) return prefix_taken{};
     if (is_taken(tx, owner->id, c.project)) return project_taken{};
     if (all_series::of(tx, owner->id).size() >= series_max) return create_series::too_many_series{};
@@ -68,6 +80,7 @@ create_series::answer apply(write_tx& tx, const create_series& c, const moment& 
     made.allows_gaps = c.allows_gaps;
     all_series::update(tx, made, m.now);
     raise_next(tx, made, c.next, m.now);
+    keep_outcome(tx, owner->id, c.once, id.value, 0, m);
     m.tell(events::series_created{owner->id, id});
     return shown(tx, std::move(made), m.now);
 }
@@ -75,9 +88,13 @@ create_series::answer apply(write_tx& tx, const create_series& c, const moment& 
 edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
     const auto owner = resolve(tx, c.account);
     if (!owner) return no_such_account{};
+    const auto again = [&](const kept_request& known) { return shown_again(tx, known, m); };
+    if (auto known = answer_if_known<edit_series::answer>(tx, owner->id, c.once, again)) {
+        return *std::move(known);
+    }
     const auto named = all_series::find(tx, owner->id, c.named);
     if (!named) return no_such_series{};
-    const series after = changed(c, *named);
+    series after = changed(c, *named);
     if (auto no = rejection_to_edit(tx, *named, after)) return *std::move(no);
     if (c.next) {
         if (auto no = rejection_of_next(tx, after, *c.next, m.now)) return *std::move(no);
@@ -88,7 +105,12 @@ edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
     }
     all_series::update(tx, after, m.now);
     if (c.next) raise_next(tx, after, *c.next, m.now);
-    return shown(tx, after, m.now);
+    if (after.prefix != named->prefix) {
+        std::size_t work_left = step_work_max;
+        begin_renaming(tx, after, work_left, m);
+    }
+    keep_outcome(tx, owner->id, c.once, after.id.value, 0, m);
+    return shown(tx, std::move(after), m.now);
 }
 
 }  // namespace callsign::rules

@@ -2,6 +2,7 @@
 
 #include "edits.hpp"
 #include "mirror.hpp"
+#include "once.hpp"
 #include "resolve.hpp"
 
 #include <callsign/base/assert.hpp>
@@ -55,13 +56,14 @@ settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
     CALLSIGN_ASSERT(rest.empty());
     advance(tx, *remote, c.version);
     // The edited tasks after all operations.
-    author_names authors(tx);
+    task_display display(tx);
     rest = c.operations;
     for (const delivery_part& part : c.parts) {
         if (part.edit) {
             auto now = tasks::find(tx, c.account, rest.front().uuid);
             if (!now) throw_damaged("tasks", c.account.value, "an edited task is gone");
-            done.edited.push_back(authors.shown(std::move(*now)));
+            keep_outcome(tx, c.account, part.once, now->id.value, now->last_seq, m);
+            done.edited.push_back(display.shown(std::move(*now)));
         }
         rest = rest.subspan(part.operations);
     }

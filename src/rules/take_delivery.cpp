@@ -73,6 +73,7 @@ class collector {
             if (may_change) {
                 taken_.has_more = true;
             } else {
+                keep_edit(tx_, c.account, c.once, *settled, moment_);
                 taken_.answered.emplace_back(i, std::move(*settled));
             }
             return;
@@ -86,7 +87,7 @@ class collector {
             if (o.kind == operation_kind::update) o.at = at_;
         }
         for (const auto& t : wanted.tasks.all()) work_ += size_of(t.now);  // the response has it
-        append(std::move(wanted.operations), {.author = c.author, .edit = i});
+        append(std::move(wanted.operations), {.author = c.author, .edit = i, .once = c.once});
     }
 
     // Returns whether the task is edited earlier in the same version.

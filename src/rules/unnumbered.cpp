@@ -97,7 +97,7 @@ receipt settle_with_existing(write_tx& tx, const slot& pending, const task& exis
 void resume(write_tx& tx, series& s, std::size_t& work_left, const moment& m) {
     s.held = false;
     s.numbering = !number_some(tx, s, work_left, m);
-    if (s.numbering) m.tell(events::series_numbering{s.account, s.id});
+    if (s.numbering) m.tell(events::series_steps_due{s.account, s.id});
     all_series::update(tx, s, m.now);
 }
 

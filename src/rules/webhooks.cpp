@@ -1,5 +1,7 @@
 // Creates, edits and removes webhooks, and records their progress.
 
+#include "once.hpp"
+
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
 #include <callsign/rules/rules.hpp>
@@ -14,12 +16,26 @@ void begin_at(webhook& w, const webhook_start& start) {
     w.mark = start.mark;
 }
 
+// Of a request that is repeated: the webhook as it is now.
+template <class Answer>
+std::optional<Answer> known_answer(write_tx& tx, account_id account,
+                                   const std::optional<request_key>& once) {
+    return answer_if_known<Answer>(tx, account, once, [&](const kept_request& known) -> Answer {
+        const auto its = tx.get<webhooks_by_id>(webhook_id{known.subject});
+        if (!its) return no_such_webhook{};
+        return replayed<webhook>{*its, known.sealed};
+    });
+}
+
 }  // namespace
 
 create_webhook::answer apply(write_tx& tx, const create_webhook& c, const moment& m) {
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
+    if (auto known = known_answer<create_webhook::answer>(tx, c.account, c.once)) {
+        return *std::move(known);
+    }
     if (webhooks::of(tx, c.account).size() >= c.count_max) return create_webhook::too_many{};
     webhook made{.id = {},
                  .account = c.account,
@@ -31,11 +47,15 @@ create_webhook::answer apply(write_tx& tx, const create_webhook& c, const moment
                  .mark = c.start.mark,
                  .created_at = m.now};
     made.id = webhooks::put(tx, made);
+    keep_outcome(tx, c.account, c.once, made.id.value, 0, m);
     m.tell(events::webhook_changed{c.account, c.uuid});
     return made;
 }
 
 edit_webhook::answer apply(write_tx& tx, const edit_webhook& c, const moment& m) {
+    if (auto known = known_answer<edit_webhook::answer>(tx, c.account, c.once)) {
+        return *std::move(known);
+    }
     auto found = webhooks::find(tx, c.account, c.uuid);
     if (!found) return no_such_webhook{};
     if (c.start) begin_at(*found, *c.start);
@@ -46,14 +66,20 @@ edit_webhook::answer apply(write_tx& tx, const edit_webhook& c, const moment& m)
     }
     ++found->edits;
     webhooks::update(tx, *found);
+    keep_outcome(tx, c.account, c.once, found->id.value, 0, m);
     m.tell(events::webhook_changed{c.account, c.uuid});
     return *std::move(found);
 }
 
 remove_webhook::answer apply(write_tx& tx, const remove_webhook& c, const moment& m) {
+    const auto again = [](const kept_request&) { return replayed<remove_webhook::removed>{}; };
+    if (auto known = answer_if_known<remove_webhook::answer>(tx, c.account, c.once, again)) {
+        return *std::move(known);
+    }
     const auto found = webhooks::find(tx, c.account, c.uuid);
     if (!found) return no_such_webhook{};
     webhooks::remove(tx, found->id);
+    keep_outcome(tx, c.account, c.once, found->id.value, 0, m);
     m.tell(events::webhook_changed{c.account, c.uuid});
     return remove_webhook::removed{};
 }

@@ -106,7 +106,7 @@ export class TaskView {
     event?.preventDefault();
     const fields = this.#dirtyFields();
     if (!fields.length || this.busy) return;
-    await this.#send(this.#patchOf(fields, this.form), this.task.seq);
+    await this.#send(this.#patchOf(fields, this.form), this.task.etag);
   }
 
   #patchOf(fields, form) {
@@ -115,12 +115,12 @@ export class TaskView {
     ]));
   }
 
-  async #send(patch, seq) {
+  async #send(patch, etag) {
     this.busy = true;
     this.rejected = null;
     this.update();
     try {
-      const { data } = await this.api.patch(`v1/tasks/${this.task.uuid}`, patch, `"${seq}"`);
+      const { data } = await this.api.patch(`v1/tasks/${this.task.uuid}`, patch, etag);
       this.#show(data);
       announce(`${nameOf(data)} saved.`);
     } catch (error) {
@@ -159,7 +159,7 @@ export class TaskView {
     this.conflict = null;
     this.newer = null;
     const fields = this.#dirtyFields();
-    if (fields.length) await this.#send(this.#patchOf(fields, this.form), theirs.seq);
+    if (fields.length) await this.#send(this.#patchOf(fields, this.form), theirs.etag);
     else this.#show(theirs);
     this.update();
   }

@@ -10,6 +10,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
@@ -60,6 +61,10 @@ class managed_account {
                            .created_at = now_});
         tx->commit();
         return client;
+    }
+
+    task_tag tag(std::int64_t seq) const {
+        return {seq, stamp_of(instance_of(*store_->begin_read()), "SYN")};
     }
 
     enum class crash { none, before_commit, after_commit };

@@ -244,10 +244,11 @@ class player {
         draw_edit(c);
         const task_map before = followers_.told().tasks();
         const std::int64_t last = followers_.told().last_seq_of(id);
-        if (below(3) == 0) c.if_seq = {std::max<std::int64_t>(last - below(2), 0)};
+        if (below(3) == 0)
+            c.if_match = {{account_.tag(std::max<std::int64_t>(last - below(2), 0))}};
         const auto answer = account_.run(c);
         if (!answer) return;
-        const bool is_expected = !c.if_seq || c.if_seq->front() == last;
+        const bool is_expected = !c.if_match || c.if_match->front().seq == last;
         const task_map& after = followers_.told().tasks();
         const auto wrong = [&](const char* what) { wrong_.insert(std::string("REST: ") + what); };
         if (const auto* const done = std::get_if<edit_task::edited>(&*answer)) {

@@ -20,9 +20,9 @@ struct drawn_creation {
 
 struct drawn_edit {
     std::string ref;
-    std::optional<uuid> task{};  // none: no such task
-    unsigned rejected = 0;       // expected error status for any state of the task
-    std::string if_match{};
+    std::optional<uuid> task{};            // none: no such task
+    unsigned rejected = 0;                 // expected error status for any state of the task
+    std::optional<std::int64_t> if_seq{};  // If-Match has the ETag of this state
     bool is_stale = false;
     boost::beast::http::verb method = boost::beast::http::verb::patch;
     std::string path{};  // behind the ref
@@ -114,7 +114,7 @@ class task_drawer {
             if (how % 4 == 1) {
                 e.is_stale = how % 8 == 5;
                 const auto seq = a.tasks.at(*e.task).seq;
-                e.if_match = "\"" + std::to_string(e.is_stale ? seq - 1 : seq) + "\"";
+                e.if_seq = e.is_stale ? seq - 1 : seq;
             }
         }
         draw_change(a, e, how);

@@ -188,12 +188,12 @@ class account_model {
         if (!tasks.emplace(id, std::move(made)).second) broken.insert("a task is created twice");
     }
 
-    // The server's own change: after a renaming a task gets its new key with its next change.
+    // The server's own change: after a renaming each task gets its new key.
     void take_keys(const version& v) {
         for (const operation& o : v.operations) {
             const auto found = tasks.find(o.uuid);
-            if (found == tasks.end() || found->second.seq + 1 != v.seq || o.property != "key" ||
-                o.value != key_of(found->second)) {
+            if (found == tasks.end() || found->second.seq >= v.seq || found->second.purged ||
+                o.property != "key" || o.value != key_of(found->second)) {
                 broken.insert("an unexpected version of the server");
             } else {
                 found->second.seq = v.seq;

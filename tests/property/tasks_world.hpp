@@ -278,6 +278,11 @@ class tasks_world {
 
     // ---- edits ----
 
+    std::string etag_of(const one_account& a, const drawn_edit& e) {
+        const model_task& t = a.model.tasks.at(*e.task);
+        return server_->etag(*e.if_seq, a.model.series[t.series].prefix);
+    }
+
     void edit(one_account& a, const drawn_edit& e) {
         const unsigned expected = task_drawer::status_for(a.model, e);
         const bool has_effect = expected < 300 && e.becomes(a.model.tasks.at(*e.task).attributes) !=
@@ -285,7 +290,7 @@ class tasks_world {
         if (expected < 300) a.model.want({*e.task, e.becomes});
         header_list headers = bearer(a.token);
         if (!e.body.empty()) headers.emplace_back("Content-Type", "application/json");
-        if (!e.if_match.empty()) headers.emplace_back("If-Match", e.if_match);
+        if (e.if_seq) headers.emplace_back("If-Match", etag_of(a, e));
         const auto response =
             server_->start(make_request(e.method, "/v1/tasks/" + e.ref + e.path, e.body, headers));
         server_->settle();
@@ -301,8 +306,9 @@ class tasks_world {
         seen_.purges += answer.status == 204 ? 1 : 0;
         if (answer.status != 200) return;
         compare(a, *e.task, boost::json::parse(answer.body).as_object());
-        const auto etag = "\"" + std::to_string(a.model.tasks.at(*e.task).seq) + "\"";
-        if (header(answer, "ETag") != etag) wrong("another ETag");
+        const model_task& now = a.model.tasks.at(*e.task);
+        if (header(answer, "ETag") != server_->etag(now.seq, a.model.series[now.series].prefix))
+            wrong("another ETag");
     }
 
     // Edits apply in order, each to the result of the previous ones.
@@ -314,12 +320,12 @@ class tasks_world {
             const drawn_edit e = draw_.edit(a.model, d.which + n / 2, d.how / 4 + n);
             if (e.method != verb::patch) continue;
             json_object item{{"ref", e.ref}, {"task", boost::json::parse(e.body)}};
-            if (!e.if_match.empty()) item["ifMatch"] = e.if_match;
+            if (e.if_seq) item["ifMatch"] = etag_of(a, e);
             items.push_back(std::move(item));
             // An edit by position is stale if this batch has already changed the task.
             drawn_edit then = e;
             const bool has_moved = e.task && touched_in_batch_.contains(*e.task);
-            then.is_stale = e.is_stale || (has_moved && !e.if_match.empty());
+            then.is_stale = e.is_stale || (has_moved && e.if_seq);
             expected.push_back(task_drawer::status_for(a.model, then));
             if (expected.back() != 200) continue;
             auto& t = a.model.tasks.at(*e.task);
@@ -389,6 +395,7 @@ class tasks_world {
             wrong("a series: " + std::to_string((*response)->status) + " " + (*response)->body);
         }
         if (!is_taken) a.model.series[n] = std::move(after);
+        versions_read(a);  // a renaming changes the tasks of the series
     }
 
     // ---- followers ----

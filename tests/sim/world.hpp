@@ -283,7 +283,7 @@ class world {
         if (c.attempt++ > 0) {
             ++seen_.retries;
         } else if (chance_.once_in(2)) {
-            headers.emplace_back("If-Match", "\"" + std::to_string(c.seq) + "\"");
+            headers.emplace_back("If-Match", server_->etag(c.seq));
         }
         if (chance_.once_in(10)) {
             c.out = flight{{}, std::make_shared<std::optional<net::http_response>>(), true, true};

@@ -38,8 +38,9 @@ class ledger {
                   time_point now) {
         const auto& [key, payload, has_receipt] = r;
         auto& e = entries_.at(key);
-        // From now on the slot may have expired: the key may be new again.
-        if (now >= e.first_sent + retention_) {
+        // From now on the slot may have expired: the key may be new again, unless it has created a
+        // task.
+        if (!e.created && now >= e.first_sent + retention_) {
             e = {.first_sent = now, .payloads = {payload}, .perhaps_forgotten = true};
         }
         switch (response.status) {
@@ -63,11 +64,13 @@ class ledger {
         violation(key, "unexpected " + std::to_string(response.status) + " " + response.body);
     }
 
-    // Keys whose receipts must still be returned at `now`, with their payloads.
+    // Keys whose receipts must still be returned at `now`, with their payloads: those of tasks that
+    // they created, and of others within the retention.
     std::vector<std::pair<std::string, std::string>> acknowledged(time_point now) const {
         std::vector<std::pair<std::string, std::string>> keys;
         for (const auto& [key, e] : entries_) {
-            if (!e.body.empty() && now < e.first_sent + retention_) keys.emplace_back(key, e.bound);
+            const bool is_kept = e.created || now < e.first_sent + retention_;
+            if (!e.body.empty() && is_kept) keys.emplace_back(key, e.bound);
         }
         return keys;
     }
@@ -79,8 +82,9 @@ class ledger {
     struct entry {
         time_point first_sent;
         std::set<std::string> payloads{};
-        std::string bound{};  // the acknowledged payload
-        std::string body{};   // the receipt
+        std::string bound{};   // the acknowledged payload
+        std::string body{};    // the receipt
+        bool created = false;  // as in the receipt
         bool failed = false;
         bool perhaps_forgotten = false;
     };
@@ -108,7 +112,8 @@ class ledger {
             }
         }
         // An old receipt, returned shortly before its slot expires, binds no later response.
-        if (e.perhaps_forgotten && replay_marked) return;
+        e.created = boost::json::parse(response.body).as_object().at("created").as_bool();
+        if (e.perhaps_forgotten && replay_marked && !e.created) return;
         e.perhaps_forgotten = false;
         e.bound = payload;
         e.body = response.body;

@@ -19,6 +19,7 @@
 #include <callsign/engine/engine.hpp>
 #include <callsign/engine/outbox.hpp>
 #include <callsign/reaper/reaper.hpp>
+#include <callsign/rules/rows/instance.hpp>
 #include <callsign/store/memory.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -142,6 +143,11 @@ class test_server {
     callsign::entropy& entropy() noexcept { return entropy_; }
     store& disk() noexcept { return disk_; }
     callsign::engine& engine() noexcept { return engine_; }
+    // Returns the ETag of a task in that state.
+    std::string etag(std::int64_t seq, std::string_view prefix = "SYN") {
+        const uuid instance = instance_of(*disk_.begin_read());
+        return '"' + to_string(task_tag{seq, stamp_of(instance, prefix)}) + '"';
+    }
     callsign::reaper& reaper() noexcept { return reaper_; }
     callsign::outbox& outbox() noexcept { return *outbox_; }
     api::service& service() noexcept { return service_; }

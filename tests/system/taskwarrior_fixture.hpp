@@ -88,7 +88,7 @@ inline plain_task plain_export(const json::object& exported) {
 inline plain_task plain_answer(const json::object& shown) {
     // Members that only REST has.
     static const std::set<std::string_view> more{"attributes", "seq",    "createdAt", "prefix",
-                                                 "period",     "number", "madeBy"};
+                                                 "period",     "number", "madeBy",    "etag"};
     plain_task plain;
     for (const auto& [name, value] : shown) {
         if (!more.contains(std::string_view(name))) plain[name] = plain_value(name, value);

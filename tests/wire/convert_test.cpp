@@ -269,6 +269,7 @@ TEST(to_message, task_puts_each_attribute_in_its_field) {
                     {"status", "pending"},
                     {"tag_phone", ""},
                     {"wait", "someday"}};
+    t.tag = {9, 0x0F3A9C2E};
     EXPECT_EQ(
         encode(format::json, to_message(t)),
         R"({"uuid":"01936a5e-7b2c-7000-8000-00000000000f","key":"NEW-2026-42","seq":9,)"
@@ -277,7 +278,8 @@ TEST(to_message, task_puts_each_attribute_in_its_field) {
         R"("annotations":[{"entry":"2026-11-20T12:48:00.000Z","description":"one"}],)"
         R"("attributes":{"annotation_x":"odd","estimate":"3h","wait":"someday"},)"
         R"("createdAt":"2026-11-20T12:48:00.000Z","prefix":"NEW","period":"2026","number":42,)"
-        R"("entry":"2026-11-20T12:48:00.000Z","modified":"2026-11-20T12:48:00.000Z"})");
+        R"("entry":"2026-11-20T12:48:00.000Z","modified":"2026-11-20T12:48:00.000Z",)"
+        R"("etag":"\"9.0f3a9c2e\""})");
 }
 
 // The server writes task keys into the configured attribute only; otherwise `key` is an ordinary

@@ -99,6 +99,11 @@ struct series {
     bool allows_gaps = false;  // its next number may be raised
     bool held = false;         // assigns no numbers since a restore, until it is resumed
     bool numbering = false;    // resumed, but tasks that came while it was held still lack numbers
+    // After a renaming: tasks last changed up to this seq may still have their former key as an
+    // attribute; those up to this place have been updated.
+    std::optional<std::int64_t> renamed_seq{};
+    std::string renamed_period{};
+    std::int64_t renamed_number = 0;
 };
 
 // All series of an account are read together, so their number is limited.

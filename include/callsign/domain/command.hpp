@@ -69,6 +69,7 @@
     DO(merge_snapshot) \
     DO(recreate_tasks) \
     DO(number_tasks) \
+    DO(update_keys) \
     DO(end_resync) \
     DO(edit_account) \
     DO(delete_account) \

@@ -76,8 +76,8 @@ struct series_created {
     series_id series;
 };
 
-// The series was resumed, and some of its tasks have no number yet.
-struct series_numbering {
+// The series was resumed or renamed, and some of its tasks have no number, or their former key.
+struct series_steps_due {
     account_id account;
     series_id series;
 };
@@ -140,7 +140,7 @@ using event =
     std::variant<events::version_appended, events::slot_settled, events::retry_seen,
                  events::account_created, events::account_managed, events::account_state_changed,
                  events::account_renamed, events::account_full, events::account_removed,
-                 events::series_created, events::series_numbering, events::device_created,
+                 events::series_created, events::series_steps_due, events::device_created,
                  events::device_revoked, events::device_resynced, events::token_created,
                  events::token_revoked, events::effect_waiting, events::remote_changed,
                  events::key_contested, events::webhook_changed, events::outcome_lost>;

@@ -55,6 +55,8 @@
     DO(list_in_flight) \
     DO(knows_version) \
     DO(find_numbering) \
+    DO(find_renamed) \
+    DO(find_instance) \
     DO(find_purged) \
     DO(find_purged_text) \
     DO(list_sealed) \

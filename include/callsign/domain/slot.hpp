@@ -27,8 +27,10 @@ enum class failure_reason : std::uint8_t {
 struct slot {
     slot_id id;
     account_id account;
-    std::string key;        // the client's idempotency key: 1..255 visible ASCII characters
-    digest fingerprint{};   // of the request; a retry with another one gets key_conflict
+    std::string key;  // the client's idempotency key: 1..255 visible ASCII characters
+    // Of the request; a retry with another one gets key_conflict. Zero: the task was purged, and
+    // retries are not compared.
+    digest fingerprint{};
     callsign::uuid uuid{};  // reserved for the task
     slot_state state = slot_state::pending;
     failure_reason reason = failure_reason::none;
@@ -37,6 +39,7 @@ struct slot {
     std::optional<task_id> task;  // set once committed
     time_point created_at;
     std::optional<time_point> settled_at;  // committed or failed
+    bool expires = false;                  // deleted after the retention: it created no task
 };
 
 constexpr bool is_open(slot_state state) noexcept {

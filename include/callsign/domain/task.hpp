@@ -70,6 +70,20 @@ inline std::string key_of(const receipt& r) {
     return format_key(r.prefix, r.period, r.number);
 }
 
+// Names one state of a task, as a validator (ETag, If-Match): SEQ.STAMP. The stamp depends on the
+// store's instance, which a restore changes since it assigns seqs again, and on the prefix, which a
+// renaming of the series changes.
+struct task_tag {
+    std::int64_t seq = 0;  // of the task's latest change
+    std::uint32_t stamp = 0;
+
+    friend bool operator==(const task_tag&, const task_tag&) = default;
+};
+std::uint32_t stamp_of(const uuid& instance, std::string_view prefix);
+std::string to_string(const task_tag& tag);
+// Accepts only what to_string() returns.
+std::optional<task_tag> parse_task_tag(std::string_view text);
+
 struct task {
     task_id id;
     account_id account;
@@ -80,8 +94,11 @@ struct task {
     time_point created_at;
     bool purged = false;  // a tombstone: UUID, key and receipt are kept without the attributes
     callsign::attributes attributes;
-    callsign::author author{};  // of the creation
-    std::string author_name{};  // for display; a store leaves it empty
+    callsign::author author{};    // of the creation
+    std::optional<slot_id> slot;  // of the request that created it; none: a device or an import
+    // For display; a store leaves them empty.
+    std::string author_name{};
+    task_tag tag{};
 };
 
 // Whether it is a task of an opaque account: numbered, but its content was never seen here.

@@ -96,9 +96,10 @@ struct executors {
 // The outcome is not known yet: another request with this key is still running, the remote server
 // has not accepted the task by the deadline, or the slot has expired. Retry with the same key.
 struct in_progress {};
-using create_answer = std::variant<receipted, slot_failed, key_conflict, unknown_series,
-                                   series_archived, task_not_valid, depends_unmet, in_progress,
-                                   task_too_large, remote_halted, series_held, account_full>;
+using create_answer =
+    std::variant<receipted, slot_failed, key_conflict, unknown_series, series_archived,
+                 task_not_valid, depends_unmet, in_progress, task_too_large, remote_halted,
+                 series_held, account_full, ref_fault>;
 
 // Edits tasks of remote accounts.
 class remote_editor {

@@ -7,7 +7,9 @@
 #include <callsign/seal/secret.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -39,8 +41,14 @@ struct new_device {
 };
 using add_device_answer = std::variant<new_device, create_device::answer, no_master_key>;
 
-// Checks for rejection before deriving a key.
+// Returns the request's key, with the secret that is generated for the device; none: it has no key.
+using keyed_secret = std::function<std::optional<request_key>(const std::string& secret)>;
+
+// Checks for rejection before deriving a key, unless `once` was used before: of a retry the answer
+// is create_device's.
 boost::asio::awaitable<result<add_device_answer>> add_device(context& with, account_ref account,
-                                                             std::string name, actor by);
+                                                             std::string name, actor by,
+                                                             std::optional<request_key> once = {},
+                                                             keyed_secret keyed = {});
 
 }  // namespace callsign::jobs

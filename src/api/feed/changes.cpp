@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::int64_t limit_max = 1000;
 constexpr std::size_t limit_usual = 100;
-// Proxies do not let a request wait longer.
 constexpr milliseconds wait_max{std::chrono::seconds{60}};
+// Proxies end a request that has no response after a minute.
+constexpr milliseconds waited_max{std::chrono::seconds{55}};
 
 // Queries without a match, after which only the cursor is returned.
 constexpr int poll_looks_max = 10;
@@ -31,7 +32,7 @@ void read_limit(std::string_view text, std::size_t& limit, wire::field_errors& f
 milliseconds read_wait(std::string_view text, wire::field_errors& found) {
     if (text.empty()) return milliseconds{0};
     const auto wanted = parse_duration(text);
-    if (wanted && *wanted <= wait_max) return *wanted;
+    if (wanted && *wanted <= wait_max) return std::min(*wanted, waited_max);
     add_error(found, {"wait", "invalid", "Must be a duration such as 30s, at most 60s."});
     return milliseconds{0};
 }

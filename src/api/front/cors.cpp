@@ -14,7 +14,7 @@ using boost::beast::http::field;
 constexpr const char* request_fields =
     "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID";
 constexpr const char* answer_fields =
-    "ETag, Idempotent-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After";
+    "ETag, Idempotent-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 
 // Lifetime of a preflight result: the lowest maximum among browsers.
 constexpr const char* preflight_seconds = "600";

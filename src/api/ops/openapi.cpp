@@ -168,7 +168,8 @@ class completion {
             std::string(first.code) + "\n            title: " + std::string(first.title) +
             "\n            status: " + status + "\n";
         out_ += (detail_.empty() ? description_ : detail_) +
-                "            code: " + std::string(first.code) + "\n";
+                "            code: " + std::string(first.code) + "\n" + "            retryable: " +
+                (first.retryable == problem::retry::yes ? "true\n" : "false\n");
         if (!is_unread_) out_ += "            requestId: 738f1e8b-1\n";
         out_ += "        application/x-protobuf: {schema: {title: callsign.v1.Problem}}\n";
     }

@@ -2,6 +2,7 @@
 // so that the engine needs few commits.
 
 #include "handlers.hpp"
+#include "shared/etags.hpp"
 #include "shared/task_answers.hpp"
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 namespace callsign::api {
 namespace {
@@ -150,6 +153,27 @@ awaitable<v1::CreationResult> create_one(rest_context& r, const principal& who,
 // Maximum per task; 500 of them are in memory together.
 constexpr std::size_t shown_bytes_max = std::size_t{16} * 1024;
 
+// Returns the item's key with the fingerprint of the item; none: it has none.
+std::optional<request_key> key_of(const v1::TaskEdit& item, wire::field_errors& found) {
+    if (item.idempotency_key().empty()) return std::nullopt;
+    auto read = wire::parse_idempotency_key({item.idempotency_key()});
+    if (const auto* const malformed = std::get_if<wire::key_malformed>(&read)) {
+        add_error(found, {"idempotencyKey", "malformed", malformed->detail});
+        return std::nullopt;
+    }
+    v1::TaskEdit content = item;
+    content.clear_idempotency_key();
+    content.clear_if_match();
+    std::string bytes;
+    {
+        google::protobuf::io::StringOutputStream out(&bytes);
+        google::protobuf::io::CodedOutputStream coded(&out);
+        coded.SetSerializationDeterministic(true);
+        content.SerializeToCodedStream(&coded);
+    }
+    return request_key{std::get<std::string>(std::move(read)), sha256(bytes)};
+}
+
 awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const v1::TaskEdit& item,
                                    wire::field_errors found) {
     v1::EditResult result;
@@ -158,7 +182,10 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
         add_error(found, {"ref", item.ref().empty() ? "required" : "malformed",
                           "Must be a task's UUID or its key, such as SYN-42."});
     }
+    std::optional<std::vector<task_tag>> if_match;
+    if (!item.if_match().empty()) if_match = read_if_match(item.if_match(), "ifMatch", found);
     auto wanted = wire::to_domain(item.task(), found, r.key_attribute);
+    auto once = key_of(item, found);
     if (!found.empty()) {
         *result.mutable_problem() = to_message(rejected_for(std::move(found)));
         co_return result;
@@ -168,10 +195,11 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
                       .changes = std::move(wanted->changes),
                       .replaced = std::move(wanted->replaced),
                       .depends = std::move(wanted->depends),
+                      .if_match = std::move(if_match),
                       .author = who.token,
+                      .once = std::move(once),
                       .bytes = item.ByteSizeLong(),
                       .shown_bytes_max = shown_bytes_max};
-    if (!item.if_match().empty()) command.if_seq = matching_seqs({item.if_match()});
     const auto done = co_await r.engine.edit(std::move(command));
     if (!done) {
         *result.mutable_problem() = to_message(rejected_for(done.error()));
@@ -181,8 +209,10 @@ awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const 
     if (why) {
         *result.mutable_problem() = to_message(*why);
     } else {
-        *result.mutable_task() =
-            wire::to_message(std::get<edit_task::edited>(*done).now, r.key_attribute);
+        const auto* const again = std::get_if<replayed<edit_task::edited>>(&*done);
+        const task& now = again ? again->first.now : std::get<edit_task::edited>(*done).now;
+        *result.mutable_task() = wire::to_message(now, r.key_attribute);
+        result.set_replayed(again != nullptr);
     }
     co_return result;
 }

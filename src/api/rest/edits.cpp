@@ -1,6 +1,7 @@
 // Changes tasks: PATCH, DELETE (which sets a status or purges), and actions.
 
 #include "handlers.hpp"
+#include "shared/etags.hpp"
 #include "shared/task_answers.hpp"
 
 #include <boost/beast/http/field.hpp>
@@ -12,15 +13,11 @@ using boost::beast::http::field;
 
 // ---- If-Match ----
 
-// A repeated field is one list. Returns nullopt without a condition.
-std::optional<std::vector<std::int64_t>> read_if_match(const http_request& request) {
-    std::vector<std::string_view> values;
-    const auto fields = request.equal_range(field::if_match);
-    for (auto f = fields.first; f != fields.second; ++f) {
-        values.emplace_back(f->value().data(), f->value().size());
-    }
-    if (values.empty()) return std::nullopt;
-    return matching_seqs(values);
+// A repeated field is one list (RFC 9110 section 5.3).
+std::optional<std::vector<task_tag>> condition_of(const request_context& c,
+                                                  wire::field_errors& found) {
+    if (c.request.count(field::if_match) == 0) return std::nullopt;
+    return read_if_match(list_of(c.request, field::if_match), "If-Match", found);
 }
 
 // ---- changes ----
@@ -48,13 +45,17 @@ awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
                                      const edit_task::answer& answer, const sent_refs& sent) {
     const auto why = rejection_of_task(answer, sent, r.key_attribute);
     if (why) co_return answer_rejected(c, *why);
-    const task& now = std::get<edit_task::edited>(answer).now;
+    const auto* const again = std::get_if<replayed<edit_task::edited>>(&answer);
+    const task& now = again ? again->first.now : std::get<edit_task::edited>(answer).now;
     if (now.purged) {
         http_response gone;
         gone.status = 204;
-        co_return gone;
+        co_return again ? as_replayed(std::move(gone)) : std::move(gone);
     }
-    auto make = [&] { return answer_task(c, now, r.key_attribute); };
+    auto make = [&] {
+        auto response = answer_task(c, now, r.key_attribute);
+        return again ? as_replayed(std::move(response)) : response;
+    };
     co_return co_await answer_written(r.engine, c, callsign::work_of(now.attributes),
                                       std::move(make));
 }
@@ -65,7 +66,10 @@ awaitable<http_response> patch_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
+    auto key = read_request_key(c);
+    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors wrong;
+    auto if_match = condition_of(c, wrong);
     v1::EditTask message;
     auto wanted = read_edit(r, c, message, wrong);
     if (!wanted) co_return answer_faults(c, wrong);
@@ -74,8 +78,9 @@ awaitable<http_response> patch_task(rest_context& r, request_context& c) {
                       .changes = std::move(wanted->changes),
                       .replaced = std::move(wanted->replaced),
                       .depends = std::move(wanted->depends),
-                      .if_seq = read_if_match(c.request),
+                      .if_match = std::move(if_match),
                       .author = c.who.token,
+                      .once = std::get<std::optional<request_key>>(std::move(key)),
                       .bytes = c.request.body().size()};
     const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
@@ -86,14 +91,18 @@ awaitable<http_response> delete_task(rest_context& r, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
+    auto key = read_request_key(c);
+    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors wrong;
     const auto purge = read_purge(c, wrong);
+    auto if_match = condition_of(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     edit_task command{.account = c.account(), .task = *ref};
     command.purge = *purge;
     if (!command.purge) command.changes.emplace_back("status", "deleted");
-    command.if_seq = read_if_match(c.request);
+    command.if_match = std::move(if_match);
     command.author = c.who.token;
+    command.once = std::get<std::optional<request_key>>(std::move(key));
     const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());
     const sent_refs none;
@@ -108,10 +117,16 @@ awaitable<http_response> act(rest_context& r, request_context& c, task_action ac
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
     if (!ref) co_return answer_malformed_ref(c);
+    auto key = read_request_key(c);
+    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
+    wire::field_errors wrong;
+    auto if_match = condition_of(c, wrong);
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
     edit_task command{.account = c.account(), .task = *ref};
     command.action = std::move(action);
-    command.if_seq = read_if_match(c.request);
+    command.if_match = std::move(if_match);
     command.author = c.who.token;
+    command.once = std::get<std::optional<request_key>>(std::move(key));
     command.bytes = c.request.body().size();
     const auto done = co_await r.engine.edit(std::move(command));
     if (!done) co_return answer_error(c, done.error());

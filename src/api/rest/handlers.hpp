@@ -21,6 +21,8 @@ struct rest_context {
     const std::string& key_attribute;  // attribute for tasks' keys; empty: none
     const std::string public_url;      // as in api_options
     const bool speaks_tls;
+    // Of the store, once a creation has asked for it: for ETags of receipts.
+    std::optional<uuid> instance{};
 };
 
 // tasks.cpp

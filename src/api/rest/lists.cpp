@@ -1,6 +1,7 @@
 // GET /v1/tasks: filters, orders and pages (docs/api.md, "Listing tasks").
 
 #include "handlers.hpp"
+#include "shared/etags.hpp"
 #include "shared/task_answers.hpp"
 
 #include <callsign/base/base64url.hpp>

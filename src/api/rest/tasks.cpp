@@ -39,11 +39,15 @@ std::optional<wire::decoded_create> read_create(const rest_context& r, const req
 
 // The body is made of the receipt alone, so that every retry gets the same bytes. Differences are
 // in a header field.
-http_response answer_receipt(const request_context& c, const receipted& given) {
-    const receipt& r = given.receipt;
-    auto response = answer_message(c, r.created ? 201 : 200, wire::to_message(r));
-    response.headers.emplace_back("Location", "/v1/tasks/" + key_of(r));
-    if (r.created) response.headers.emplace_back("ETag", etag_of(r.seq));
+http_response answer_receipt(const rest_context& r, const request_context& c,
+                             const receipted& given) {
+    const receipt& made = given.receipt;
+    auto response = answer_message(c, made.created ? 201 : 200, wire::to_message(made));
+    response.headers.emplace_back("Location", "/v1/tasks/" + key_of(made));
+    if (made.created && r.instance) {
+        const task_tag tag{made.seq, stamp_of(*r.instance, made.prefix)};
+        response.headers.emplace_back("ETag", etag_of(tag));
+    }
     if (given.replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
     return response;
 }
@@ -61,7 +65,7 @@ http_response answer_create(const rest_context& r, const request_context& c,
     const bool is_unmet = std::holds_alternative<depends_unmet>(answer);
     const auto why =
         rejection_of_task(answer, is_unmet ? sent_depends(c) : sent_refs(), r.key_attribute);
-    return why ? answer_rejected(c, *why) : answer_receipt(c, std::get<receipted>(answer));
+    return why ? answer_rejected(c, *why) : answer_receipt(r, c, std::get<receipted>(answer));
 }
 
 }  // namespace
@@ -83,6 +87,10 @@ awaitable<http_response> post_task(rest_context& r, request_context& c) {
                     c.who.token};
     const auto answer = co_await r.engine.create(std::move(request));
     if (!answer) co_return answer_error(c, answer.error());
+    if (!r.instance) {
+        const auto instance = co_await r.engine.ask(find_instance{});
+        if (instance) r.instance = *instance;
+    }
     co_return answer_create(r, c, *answer);
 }
 
@@ -97,7 +105,7 @@ awaitable<http_response> get_task(rest_context& r, request_context& c) {
     if (t == nullptr) co_return answer_rejected(c, unresolved(std::get<ref_fault>(*found)));
     auto make = [&r, &c, t] {
         auto response = answer_message(c, 200, wire::to_message(*t, r.key_attribute));
-        return unless_known(c, std::move(response), etag_of(t->last_seq));
+        return unless_known(c, std::move(response), etag_of(t->tag));
     };
     co_return co_await answer_encoded(r.engine, c, callsign::work_of(t->attributes),
                                       std::move(make));

@@ -29,16 +29,28 @@ create_token read_token(const rest_context& r, const request_context& c, token_s
     return command;
 }
 
-// Creates a token, whose secret is in this response and nowhere else.
+// Creates a token, whose secret is in this response and in those to its retries, nowhere else.
 awaitable<http_response> create(rest_context& r, request_context& c, create_token command) {
+    auto key = read_secret_request_key(c);
+    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
+    auto once = std::get<std::optional<request_key>>(std::move(key));
     std::string secret = make_token(r.entropy);
     const seal::wiped afterwards(secret);
     command.token_hash = sha256(secret);
-    co_return co_await carry_out(r.engine, c, std::move(command), [&](const token& made) {
+    if (once) seal_secret(c, r.entropy, secret, *once);
+    command.once = once;
+    const auto answer = [&](const token& made, const std::string& its) {
         v1::Token message = wire::to_message(made);
-        message.set_token(secret);
+        message.set_token(its);
         return answer_secret(c, 201, message);
-    });
+    };
+    const overloaded done{[&](const token& made) { return answer(made, secret); },
+                          [&](const replayed<token>& again) {
+                              std::string first = opened_secret(c, *once, again.sealed);
+                              const seal::wiped its(first);
+                              return as_replayed(answer(again.first, first));
+                          }};
+    co_return co_await carry_out(r.engine, c, std::move(command), done);
 }
 
 // `owner`: none for operator tokens.

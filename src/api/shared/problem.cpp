@@ -18,6 +18,7 @@ v1::Problem problem_message(const rejected& why, std::string_view request_id) {
     message.set_code(std::string(why.kind.code));
     message.set_request_id(std::string(request_id));
     message.set_cursor(why.cursor);
+    message.set_retryable(why.kind.retryable == problem::retry::yes);
     for (const wire::field_error& fault : why.errors) {
         v1::FieldProblem& error = *message.add_errors();
         error.set_field(fault.field);

@@ -3,6 +3,7 @@
 // A handler has its own case where the meaning depends on its request.
 
 #include "answers.hpp"
+#include "request_key.hpp"
 
 #include <callsign/base/variants.hpp>
 #include <callsign/domain/command.hpp>
@@ -39,7 +40,7 @@ inline const overloaded rejections{
     },
     [](key_conflict) {
         return rejected{problems::key_reused,
-                        "The key was used with another payload. Use a new key."};
+                        "The key was used with another request. Use a new key."};
     },
     [](in_progress) {
         return rejected{problems::request_in_progress, "Retry with the same key.", {}, true};
@@ -274,7 +275,13 @@ std::optional<rejected> rejection_in(const std::variant<Alternative...>& outcome
         outcome);
 }
 
-// Returns the response to an outcome. `done` makes it of each alternative that is no rejection.
+template <class T>
+struct is_replayed : std::false_type {};
+template <class T>
+struct is_replayed<replayed<T>> : std::true_type {};
+
+// Returns the response to an outcome. `done` makes it of each alternative that is no rejection; of
+// a replayed outcome as of the first, unless it has a case of its own.
 template <class Outcome, class Done, class... Cases>
 http_response answer_outcome(const request_context& c, const Outcome& outcome, const Done& done,
                              const Cases&... cases) {
@@ -283,6 +290,8 @@ http_response answer_outcome(const request_context& c, const Outcome& outcome, c
         [&]<class T>(const T& each) -> http_response {
             if constexpr (std::is_invocable_v<Done, const T&>) {
                 return done(each);
+            } else if constexpr (is_replayed<T>::value) {
+                return as_replayed(done(each.first));
             } else {
                 static_assert(is_rejection<T, Cases...>, "an alternative without a response");
                 CALLSIGN_ASSERT(!"answered above");

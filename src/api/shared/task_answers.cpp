@@ -1,19 +1,9 @@
 #include "task_answers.hpp"
 
-#include <callsign/base/text.hpp>
-
-#include <algorithm>
+#include "etags.hpp"
 
 namespace callsign::api {
 namespace {
-
-// Returns nullopt if the text is no ETag of a task.
-std::optional<std::int64_t> parse_etag(std::string_view text) {
-    if (text.size() < 3 || text.front() != '"' || text.back() != '"') return std::nullopt;
-    text = text.substr(1, text.size() - 2);
-    const auto seq = parse_integer(text);
-    return seq && text == std::to_string(*seq) ? seq : std::nullopt;
-}
 
 wire::field_error reference_fault(std::string where, ref_fault why) {
     const auto missing = [&](const problem& kind) {
@@ -49,37 +39,9 @@ rejected rejected_for(const task_not_valid& wrong, std::string_view key_attribut
     return rejected_for(std::move(found));
 }
 
-std::string etag_of(std::int64_t seq) {
-    return "\"" + std::to_string(seq) + "\"";
-}
-
-std::optional<std::vector<std::int64_t>> matching_seqs(
-    const std::vector<std::string_view>& if_match) {
-    std::vector<std::int64_t> seqs;
-    for (std::string_view rest : if_match) {
-        if (trimmed(rest) == "*") return std::nullopt;
-        while (!rest.empty()) {
-            if (const auto seq = parse_etag(take_until(rest, ','))) seqs.push_back(*seq);
-        }
-    }
-    return seqs;
-}
-
-http_response unless_known(const request_context& c, http_response response,
-                           std::string_view etag) {
-    response.headers.emplace_back("ETag", etag);
-    response.headers.emplace_back("Vary", "Accept");
-    const std::string known = list_of(c.request, boost::beast::http::field::if_none_match);
-    if (known != "*" && known.find(etag) == std::string::npos) return response;
-    response.status = 304;
-    response.body.clear();
-    response.content_type.clear();
-    return response;
-}
-
 http_response answer_task(const request_context& c, const task& t, std::string_view key_attribute) {
     auto response = answer_message(c, 200, wire::to_message(t, key_attribute));
-    response.headers.emplace_back("ETag", etag_of(t.last_seq));
+    response.headers.emplace_back("ETag", etag_of(t.tag));
     response.headers.emplace_back("Vary", "Accept");
     return response;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Task references, ETags, and responses about tasks.
+// Responses about tasks.
 
 #include "rejections.hpp"
 
@@ -30,20 +30,7 @@ std::optional<rejected> rejection_of_task(const Answer& answer, const sent_refs&
         [&](const depends_unmet& unmet) { return rejected_for(faults_of_depends(sent, unmet)); });
 }
 
-// ---- ETags ----
-
-// Returns "SEQ", which changes with every change of the task, and no other.
-std::string etag_of(std::int64_t seq);
-// Returns the seqs in If-Match, whose values are given field by field (RFC 9110 section 13.1.1).
-// "*" matches any existing task (nullopt: no condition); weak tags never match. Callsign's tags
-// have no comma, so that cutting at commas loses none of them.
-std::optional<std::vector<std::int64_t>> matching_seqs(
-    const std::vector<std::string_view>& if_match);
-
 // ---- answers ----
-
-// Returns 304 instead of `response` if If-None-Match names this tag, or any.
-http_response unless_known(const request_context& c, http_response response, std::string_view etag);
 
 http_response answer_task(const request_context& c, const task& t, std::string_view key_attribute);
 

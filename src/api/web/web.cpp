@@ -1,5 +1,6 @@
 #include "files.hpp"
 #include "handlers.hpp"
+#include "shared/etags.hpp"
 #include "shared/negotiation.hpp"
 #include "shared/problem.hpp"
 
@@ -22,12 +23,6 @@ constexpr const char* content_security_policy =
 // The page is revalidated each time; the files that it names have their version in the address.
 constexpr const char* ask_again = "no-cache";
 constexpr const char* keep_for_ever = "public, max-age=31536000, immutable";
-
-// Weak comparison (RFC 9110). An entity tag of this server, with its quotes, is in no other.
-bool is_known(const request_context& c, std::string_view etag) {
-    const std::string known = list_of(c.request, field::if_none_match);
-    return known == "*" || known.find(etag) != std::string::npos;
-}
 
 http_response answer_file(const request_context& c, const web_file& file, const char* caching) {
     const bool packed = takes_gzip(list_of(c.request, field::accept_encoding));

@@ -106,6 +106,9 @@ uuid draw_id(entropy& source) {
 
 awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
+    auto key = read_secret_request_key(c);
+    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
+    auto once = std::get<std::optional<request_key>>(std::move(key));
     wire::field_errors wrong;
     v1::CreateWebhook wanted;
     std::optional<task_filter> filter;
@@ -139,15 +142,25 @@ awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
                            .sealed_secret = sealed(w, c.account(), id, *secret),
                            .start = std::get<webhook_start>(std::move(*start)),
                            .count_max = w.options.account_max};
-    const auto answer = [&](const webhook& made) {
+    std::string text = seal::webhook_secret_text(secret->bytes());
+    const seal::wiped its_text(text);
+    if (once) seal_secret(c, w.entropy, text, *once);
+    command.once = once;
+    const auto answer = [&](const webhook& made, const std::string& its) {
         v1::Webhook message = wire::to_message(made);
-        message.set_secret(seal::webhook_secret_text(secret->bytes()));
+        message.set_secret(its);
         auto response = answer_secret(c, 201, message);
         seal::wipe(*message.mutable_secret());
         response.headers.emplace_back("Location", "/v1/webhooks/" + message.webhook_id());
         return response;
     };
-    co_return co_await carry_out(w.engine, c, std::move(command), answer,
+    const overloaded done{[&](const webhook& made) { return answer(made, text); },
+                          [&](const replayed<webhook>& again) {
+                              std::string first = opened_secret(c, *once, again.sealed);
+                              const seal::wiped its(first);
+                              return as_replayed(answer(again.first, first));
+                          }};
+    co_return co_await carry_out(w.engine, c, std::move(command), done,
                                  [](account_is_opaque) { return unseen(); });
 }
 
@@ -172,6 +185,8 @@ awaitable<http_response> get_webhook(webhook_context& w, request_context& c) {
 }
 
 awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
+    auto key = read_request_key(c);
+    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors wrong;
     v1::EditWebhook wanted;
     if (read_body(c, wanted, wrong)) {
@@ -185,6 +200,7 @@ awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     edit_webhook command{.account = c.account(), .uuid = named_webhook(c)};
+    command.once = std::get<std::optional<request_key>>(std::move(key));
     if (wanted.has_enabled()) command.enabled = wanted.enabled();
     if (wanted.has_after()) {
         std::string from = wanted.after();
@@ -202,8 +218,11 @@ awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
 }
 
 awaitable<http_response> delete_webhook(webhook_context& w, request_context& c) {
-    const remove_webhook command{c.account(), named_webhook(c)};
-    co_return co_await carry_out(w.engine, c, command, [](remove_webhook::removed) {
+    auto key = read_request_key(c);
+    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
+    remove_webhook command{c.account(), named_webhook(c)};
+    command.once = std::get<std::optional<request_key>>(std::move(key));
+    co_return co_await carry_out(w.engine, c, std::move(command), [](remove_webhook::removed) {
         http_response gone;
         gone.status = 204;
         return gone;

@@ -153,6 +153,7 @@ class row_audit {
         count("tasks", tasks_);
         each<history_row>(drawn_id::history);
         each<purge>();
+        each<kept_request>();
     }
     void look_at(const task_row& t) {
         const auto say = [&](const proof& p, const std::string& what) {

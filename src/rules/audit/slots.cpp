@@ -61,6 +61,7 @@ class slot_audit {
             (s.state == slot_state::committed) == s.task.has_value() &&
             is_open(s.state) == !s.settled_at &&
             (s.state == slot_state::failed) == (s.reason != failure_reason::none) &&
+            s.expires == (!is_open(s.state) && (s.state == slot_state::failed || !s.created)) &&
             (!s.settled_at || *s.settled_at >= s.created_at);
         if (is_sound) return;
         found_.fault(proofs::slot_state,

@@ -2,6 +2,7 @@
 
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/instance.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 
@@ -35,6 +36,10 @@ list_tokens::answer read(read_tx& tx, const list_tokens& q) {
     const auto owner = resolve(tx, *q.account);
     if (!owner) return std::nullopt;
     return page_from(tokens::of(tx, owner->id), q.page);
+}
+
+find_instance::answer read(read_tx& tx, const find_instance& /*unused*/) {
+    return instance_of(tx);
 }
 
 }  // namespace callsign::rules

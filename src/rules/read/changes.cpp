@@ -102,9 +102,9 @@ class feed_reader {
         task stood = as_it_stood(touched.id, v.seq);
         touched.made = touched.made || is_key_of_new(v, stood);
         if (!is_wanted(stood, v.seq, touched)) return;
-        task_change change{place, mark_of_version(v.id), v.created_at, authors_.of(v.author), {},
-                           {}};
-        change.task = authors_.shown(std::move(stood));
+        task_change change{
+            place, mark_of_version(v.id), v.created_at, display_.name_of(v.author), {}, {}};
+        change.task = display_.shown(std::move(stood));
         if (!change.task.purged) change.changed = std::move(touched.changed);
         found_.changes.push_back(std::move(change));
     }
@@ -150,7 +150,7 @@ class feed_reader {
     }
 
     read_tx& tx_;
-    author_names authors_{tx_};
+    task_display display_{tx_};
     const read_changes& q_;
     const chain_head head_;
     const std::int64_t from_;

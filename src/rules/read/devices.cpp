@@ -4,6 +4,7 @@
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/requests.hpp>
 #include <callsign/rules/rows/secrets.hpp>
 
 namespace callsign::rules {
@@ -32,6 +33,7 @@ find_device_with_key::answer read(read_tx& tx, const find_device_with_key&) {
 foresee_create_device::answer read(read_tx& tx, const foresee_create_device& q) {
     const auto owner = resolve(tx, q.account);
     if (!owner) return {{}, no_such_account{}};
+    if (q.once && requests::find(tx, owner->id, q.once->key)) return {owner->id, std::nullopt};
     const create_device wanted{
         .account = owner->id, .name = q.name, .client_id = q.client_id, .sealed_key = {}};
     return {owner->id, rejection_of(tx, wanted)};

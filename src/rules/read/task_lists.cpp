@@ -34,13 +34,13 @@ list_tasks::answer read(read_tx& tx, const list_tasks& q) {
     auto all = series_in(tx, q.account, q.filter);
     if (!all) return unknown_series{};
     list_tasks::part found;
-    author_names authors(tx);
+    task_display display(tx);
     task_walk through(
         tx, *std::move(all), q.after,
         {q.descending, q.filter.is_open_only(), q.work_max, static_cast<std::int64_t>(q.limit)},
         [&](task&& t, series_id) {
             if (!matches(q.filter, t, q.now)) return true;
-            found.tasks.push_back(authors.shown(std::move(t)));
+            found.tasks.push_back(display.shown(std::move(t)));
             return found.tasks.size() < q.limit;
         });
     found.next = std::move(through).next();
@@ -72,7 +72,7 @@ scan_tasks::answer read(read_tx& tx, const scan_tasks& q) {
 
 find_listed_tasks::answer read(read_tx& tx, const find_listed_tasks& q) {
     find_listed_tasks::answer found;
-    author_names authors(tx);
+    task_display display(tx);
     std::size_t work = 0;
     for (const uuid& id : q.tasks) {
         ++found.looked_at;
@@ -80,7 +80,7 @@ find_listed_tasks::answer read(read_tx& tx, const find_listed_tasks& q) {
         if (!t) continue;
         work += work_of_row(*t);
         if (matches(q.filter, *t, q.now)) {
-            found.tasks.push_back(authors.shown(*std::move(t)));
+            found.tasks.push_back(display.shown(*std::move(t)));
         }
         if (work >= q.work_max) break;
     }

@@ -10,7 +10,7 @@ namespace callsign::rules {
 find_task::answer read(read_tx& tx, const find_task& q) {
     auto named = resolve(tx, q.account, q.task);
     if (auto* const found = std::get_if<task>(&named))
-        return author_names(tx).shown(std::move(*found));
+        return task_display(tx).shown(std::move(*found));
     return named;
 }
 

@@ -4,8 +4,10 @@
 #include <callsign/ports/tables/outbox.hpp>
 #include <callsign/ports/tables/purges.hpp>
 #include <callsign/ports/tables/remotes.hpp>
+#include <callsign/ports/tables/requests.hpp>
 #include <callsign/ports/tables/sealed.hpp>
 #include <callsign/ports/tables/series.hpp>
+#include <callsign/ports/tables/slots.hpp>
 #include <callsign/ports/tables/tasks.hpp>
 #include <callsign/ports/tables/tokens.hpp>
 #include <callsign/ports/tables/versions.hpp>
@@ -71,6 +73,15 @@ void remove_sealed(write_tx& tx, account_id account, std::int64_t& left, std::in
     });
 }
 
+// As remove_sealed(). All of the account's slots are settled, and nothing adds another.
+void remove_slots(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row) {
+    tx.scan(range_of<slots_by_id>().after(slot_id{row}).limit(left), [&](const row_of<slot>& each) {
+        row = each->id.value;
+        if (each->account == account) tx.erase(each);
+        return --left > 0;
+    });
+}
+
 // As remove_sealed(). A task goes after its history.
 void remove_tasks(write_tx& tx, account_id account, std::int64_t& left, std::int64_t& row) {
     std::size_t bytes = 0;
@@ -115,6 +126,7 @@ constexpr std::array parts{part{remove_webhooks},
                            part{remove_by<effects_by_account>},
                            part{remove_by<contests_by_task>},
                            part{remove_by<purges_by_task>},
+                           part{remove_by<requests_by_key>},
                            part{remove_by<tokens_by_account>},
                            part{remove_by<remotes_by_account>},
                            part{remove_by<forks_by_place>},
@@ -122,6 +134,7 @@ constexpr std::array parts{part{remove_webhooks},
                            part{remove_versions},
                            part{remove_sealed},
                            part{remove_by<devices_by_account>},
+                           part{remove_slots},
                            part{remove_tasks},
                            part{remove_series}};
 

@@ -28,6 +28,11 @@ std::optional<series> next_numbering(read_tx& tx, series_id after) {
     return next.empty() ? std::nullopt : copy_of(next.front());
 }
 
+std::optional<series> next_renamed(read_tx& tx, series_id after) {
+    const auto next = tx.all(range_of<series_renamed>().after(after).limit(1));
+    return next.empty() ? std::nullopt : copy_of(next.front());
+}
+
 series_id put(write_tx& tx, account_id account, std::string_view prefix, std::string_view project,
               bool is_default, time_point now) {
     tx.raise_last_moment(now);
@@ -53,6 +58,9 @@ void update(write_tx& tx, const series& now, time_point at) {
         s.allows_gaps = now.allows_gaps;
         s.held = now.held;
         s.numbering = now.numbering;
+        s.renamed_seq = now.renamed_seq;
+        s.renamed_period = now.renamed_period;
+        s.renamed_number = now.renamed_number;
     });
     if (tx.get<prefixes_by_name>(now.account, now.prefix)) return;
     tx.put(prefix_row{now.account, now.prefix, now.id});

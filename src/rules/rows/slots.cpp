@@ -52,11 +52,15 @@ std::vector<slot> some(read_tx& tx, slot_id after, std::int64_t limit,
     if (state && is_open(*state)) {
         tx.scan(range_of<slots_open>().after(after), take);
     } else if (state == slot_state::failed) {
-        tx.scan(range_of<slots_failed>().after(after), take);
+        tx.scan(range_of<slots_expiring>().after(after), take);
     } else {
         tx.scan(range_of<slots_by_id>().after(after), take);
     }
     return found;
+}
+
+std::vector<slot> expiring(read_tx& tx, slot_id after, std::int64_t limit) {
+    return tx.copies(range_of<slots_expiring>().after(after).limit(limit));
 }
 
 std::vector<slot> waiting_for(read_tx& tx, account_id account, const uuid& task) {
@@ -83,6 +87,7 @@ bool commit(write_tx& tx, slot_id id, task_id task, bool created, time_point now
         s.state = slot_state::committed;
         s.task = task;
         s.created = created;
+        s.expires = !created;
     });
 }
 
@@ -90,7 +95,14 @@ bool fail(write_tx& tx, slot_id id, failure_reason reason, time_point now) {
     return settle(tx, id, now, [&](slot& s) {
         s.state = slot_state::failed;
         s.reason = reason;
+        s.expires = true;
     });
+}
+
+void drop_fingerprint(write_tx& tx, slot_id id) {
+    const auto now = tx.get<slots_by_id>(id);
+    if (!now || now->state != slot_state::committed) throw_changed(id);
+    tx.edit(now, [](slot& s) { s.fingerprint = {}; });
 }
 
 void forget(write_tx& tx, slot_id id) {

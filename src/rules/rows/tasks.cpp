@@ -3,6 +3,7 @@
 #include <callsign/domain/task_faults.hpp>
 #include <callsign/ports/tables/series.hpp>
 #include <callsign/ports/tables/tasks.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 
 #include <utility>
@@ -19,6 +20,7 @@ task task_in(read_tx& tx, const task_head& row) {
     t.last_seq = row.last_seq;
     t.created_at = row.created_at;
     t.purged = row.purged;
+    t.slot = row.slot;
     if (const auto& n = row.numbered) {
         t.numbered = receipt{t.uuid, n->prefix, {}, n->number, n->seq, t.created_at, true};
         if (const auto counter = tx.get<counters_by_id>(n->counter)) {
@@ -79,6 +81,10 @@ void require(bool is_so, task_id id) {
 }
 
 }  // namespace
+
+std::optional<task> find(read_tx& tx, task_id id) {
+    return whole_task_if(tx, tx.get<tasks_by_id>(id));
+}
 
 std::optional<task> find(read_tx& tx, account_id account, const uuid& id) {
     return whole_task_if(tx, tx.get<tasks_by_uuid>(id, account));
@@ -166,17 +172,20 @@ task_id put(write_tx& tx, task t, series_id series) {
     row.last_seq = t.last_seq;
     row.created_at = t.numbered ? t.numbered->created_at : t.created_at;
     row.author = t.author;
+    row.slot = t.slot;
     set_content(row, std::move(t.attributes), t.purged);
     return tx.put(std::move(row))->id;
 }
 
-void reveal(write_tx& tx, task_id id, attributes all, std::int64_t seq, std::int64_t last_seq) {
+void reveal(write_tx& tx, task_id id, attributes all, std::int64_t seq, std::int64_t last_seq,
+            std::optional<slot_id> by) {
     const auto before = expect_head(tx, id);
     require(before->purged && before->numbered && before->numbered->seq == 0, id);
     rewrite(tx, before, [&](task_row& row) {
         set_content(row, std::move(all), false);
         row.numbered->seq = seq;
         row.last_seq = last_seq;
+        row.slot = by;
     });
 }
 
@@ -206,6 +215,7 @@ void update(write_tx& tx, const task& before, attributes all, bool purged, std::
     tx.raise_last_moment(now);
     const auto head = expect_head(tx, before.id);
     const auto way_back = history::put(tx, before, head->way_back, all, purged, now);
+    if (purged && head->slot) slots::drop_fingerprint(tx, *head->slot);
     rewrite(tx, head, [&](task_row& row) {
         set_content(row, std::move(all), purged);
         row.last_seq = last_seq;

@@ -39,7 +39,7 @@ TEST_F(task_actions, return_the_task_and_its_etag) {
     const auto etag = std::find_if(done.headers.begin(), done.headers.end(),
                                    [](const auto& field) { return field.first == "ETag"; });
     ASSERT_NE(etag, done.headers.end());
-    EXPECT_EQ(act("SYN-1:reopen", "", {{"If-Match", "\"1\""}}).status, 412u);
+    EXPECT_EQ(act("SYN-1:reopen", "", {{"If-Match", h.etag(1)}}).status, 412u);
     EXPECT_EQ(
         task_of(act("SYN-1:reopen", "", {{"If-Match", etag->second}})).at("status").as_string(),
         "pending");

@@ -193,9 +193,10 @@ TEST_F(batch, each_edit_has_an_outcome_of_its_own) {
     EXPECT_EQ(done.results(4).task().priority(), "H");
     EXPECT_EQ(done.results(4).task().seq(), done.results(0).task().seq() + 1);
     EXPECT_EQ(faults_of(done.results(5).problem()), "validation-failed depends[1]:task-not-found");
-    const auto seq = done.results(4).task().seq();
-    const auto matched = edit(R"({"items":[{"ref":"SYN-1","ifMatch":"\")" + std::to_string(seq) +
-                              R"(\"","task":{"project":"work"}}]})");
+    boost::json::object item{{"ref", "SYN-1"},
+                             {"ifMatch", done.results(4).task().etag()},
+                             {"task", {{"project", "work"}}}};
+    const auto matched = edit(serialize(boost::json::object{{"items", {item}}}));
     EXPECT_EQ(matched.results(0).task().project(), "work");
 }
 

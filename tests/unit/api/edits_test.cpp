@@ -81,10 +81,10 @@ TEST_F(edits, a_patch_changes_its_fields_and_returns_the_task) {
         "tags":["b","c"],"attributes":{"estimate":"5h","colour":null,"size":"L"}})");
     ASSERT_EQ(answer.status, 200u) << answer.body;
     EXPECT_EQ(answer.content_type, "application/json");
-    EXPECT_EQ(header(answer, "ETag"), "\"3\"");
+    EXPECT_EQ(header(answer, "ETag"), h.etag(3));
     const auto shown = show("SYN-1");
     EXPECT_EQ(answer.body, shown.body);
-    EXPECT_EQ(header(shown, "ETag"), "\"3\"");
+    EXPECT_EQ(header(shown, "ETag"), h.etag(3));
     const object task = body_of(answer);
     EXPECT_EQ(json_of(task, "description"), "\"Ship it now\"");
     EXPECT_EQ(json_of(task, "project"), "");
@@ -116,7 +116,7 @@ TEST_F(edits, a_patch_that_changes_nothing_is_no_version) {
     for (const char* body : {"{}", R"({"priority":"H","tags":["b","a"],"wait":null})"}) {
         const auto answer = patch("SYN-1", body);
         EXPECT_EQ(answer.status, 200u);
-        EXPECT_EQ(header(answer, "ETag"), "\"1\"") << body;
+        EXPECT_EQ(header(answer, "ETag"), h.etag(1)) << body;
     }
     EXPECT_EQ(chain().size(), 2u);
 }
@@ -234,20 +234,26 @@ TEST_F(edits, if_match_protects_concurrent_changes) {
     const auto stale = [&](std::string value) {
         return patch("SYN-1", R"({"priority":"M"})", {{"If-Match", std::move(value)}});
     };
-    for (const char* value :
-         {"\"2\"", "\"0\", \"2\"", "W/\"1\"", "1", "\"01\"", "\"\"", "junk", ""}) {
+    const std::string one = h.etag(1), other = h.etag(1, "OPS");
+    for (const std::string& value : {h.etag(2), h.etag(0) + ", " + h.etag(2), other, "W/" + other,
+                                     std::string("\"1\""), std::string("\"\"")}) {
         const auto answer = stale(value);
         EXPECT_EQ(answer.status, 412u) << value;
         EXPECT_EQ(code_of(answer), "precondition-failed");
     }
+    for (const char* value : {"1", "junk", "", ",", "\"1", "w/\"1\"", "\"1\" \"2\"", "*, \"1\""}) {
+        EXPECT_EQ(faults_of(stale(value)), std::vector<std::string>{"If-Match malformed"}) << value;
+    }
     EXPECT_EQ(chain().size(), 2u);
-    EXPECT_EQ(stale("\"1\"").status, 200u);
-    EXPECT_EQ(stale("\"1\"").status, 412u);
-    EXPECT_EQ(stale(" \"7\" ,\t\"3\",W/\"8\"").status, 200u);
+    EXPECT_EQ(stale(one).status, 200u);
+    EXPECT_EQ(stale(one).status, 412u);
+    EXPECT_EQ(stale(" " + h.etag(7) + " ,\t" + h.etag(3) + ",W/" + h.etag(8)).status, 200u);
+    EXPECT_EQ(stale("W/" + h.etag(3)).status, 200u) << "a proxy made it weak";
     EXPECT_EQ(stale("*").status, 200u);
-    EXPECT_EQ(patch("SYN-1", "{}", {{"If-Match", "\"7\""}, {"If-Match", "\"3\""}}).status, 200u);
-    EXPECT_EQ(remove("SYN-1", {{"If-Match", "\"1\""}}).status, 412u);
-    EXPECT_EQ(remove("SYN-1?purge=true", {{"If-Match", "\"1\""}}).status, 412u);
+    EXPECT_EQ(patch("SYN-1", "{}", {{"If-Match", h.etag(7)}, {"If-Match", h.etag(3)}}).status,
+              200u);
+    EXPECT_EQ(remove("SYN-1", {{"If-Match", one}}).status, 412u);
+    EXPECT_EQ(remove("SYN-1?purge=true", {{"If-Match", one}}).status, 412u);
     EXPECT_EQ(patch("SYN-9", "{}", {{"If-Match", "*"}}).status, 404u);
 }
 
@@ -270,10 +276,23 @@ TEST_F(edits, a_retry_gets_its_response_though_a_dependency_was_purged) {
               400u);
 }
 
+// Its own key still gets the receipt.
+TEST_F(edits, a_new_key_with_the_uuid_of_a_purged_task_creates_nothing) {
+    const char* body = R"({"description":"x","uuid":"5e1f7a38-93b2-4c1d-9a44-0c7d1a9be001"})";
+    const auto made = h.call(post("/v1/tasks", body, syn.token, "first"));
+    ASSERT_EQ(made.status, 201u) << made.body;
+    ASSERT_EQ(remove("5e1f7a38-93b2-4c1d-9a44-0c7d1a9be001?purge=true").status, 204u);
+    const auto gone = h.call(post("/v1/tasks", body, syn.token, "second"));
+    EXPECT_EQ(gone.status, 410u);
+    EXPECT_EQ(code_of(gone), "task-deleted");
+    EXPECT_EQ(h.call(get("/v1/slots/second", syn.token)).status, 404u) << "the key is unused";
+    EXPECT_EQ(h.call(post("/v1/tasks", body, syn.token, "first")).body, made.body);
+}
+
 TEST_F(edits, a_deleted_task_exists_and_a_purged_one_does_not) {
     const auto deleted = remove("SYN-1");
     ASSERT_EQ(deleted.status, 200u) << deleted.body;
-    EXPECT_EQ(header(deleted, "ETag"), "\"3\"");
+    EXPECT_EQ(header(deleted, "ETag"), h.etag(3));
     const object task = body_of(deleted);
     EXPECT_EQ(json_of(task, "status"), "\"deleted\"");
     EXPECT_NE(json_of(task, "end"), "");

@@ -120,6 +120,16 @@ TEST_F(feed_api, a_poll_waits_for_a_change) {
     EXPECT_EQ(texts(json::parse((*answer)->body).as_object()), lines{"SYN-1 one"});
 }
 
+TEST_F(feed_api, a_poll_ends_before_proxies_end_it) {
+    const auto answer =
+        home.start(make_request(verb::get, "/v1/changes?after=now&wait=60s", {}, bearer(token)));
+    home.advance(seconds{54});
+    EXPECT_FALSE(answer->has_value());
+    home.advance(seconds{2});
+    ASSERT_TRUE(answer->has_value());
+    EXPECT_EQ((*answer)->status, 200u);
+}
+
 TEST_F(feed_api, a_poll_ends_without_one) {
     create("a", "one");
     const auto other =

@@ -119,6 +119,7 @@ TEST(openapi, adds_the_content_of_problems) {
               "            status: 410\n"
               "            detail: The task is gone.\n"
               "            code: task-deleted\n"
+              "            retryable: false\n"
               "            requestId: 738f1e8b-1\n"
               "        application/x-protobuf: {schema: {title: callsign.v1.Problem}}\n"
               "    Long:\n"
@@ -141,6 +142,7 @@ TEST(openapi, adds_the_content_of_problems) {
               "              Said\n"
               "              twice.\n"
               "            code: overloaded\n"
+              "            retryable: true\n"
               "        application/x-protobuf: {schema: {title: callsign.v1.Problem}}\n");
 }
 

@@ -54,6 +54,25 @@ TEST(problem, is_the_same_in_protobuf) {
     EXPECT_EQ(body.request_id(), "r2");
 }
 
+// series-held is 503, and needs an operator.
+TEST(problem, says_whether_a_retry_can_succeed) {
+    const auto is_retryable = [](const problem& kind) {
+        return to_message(rejected{kind, "Why.", {}, {}, {}}).retryable();
+    };
+    EXPECT_TRUE(is_retryable(problems::overloaded));
+    EXPECT_TRUE(is_retryable(problems::request_in_progress));
+    EXPECT_FALSE(is_retryable(problems::series_held));
+    EXPECT_FALSE(is_retryable(problems::remote_halted));
+    for (const problem& kind : all_problems) {
+        const bool may_be =
+            kind.status >= 500 || kind.status == 408 || kind.status == 409 || kind.status == 429;
+        EXPECT_TRUE(may_be || !is_retryable(kind)) << kind.code;
+    }
+    const request_context c = request_with_id("r3", wire::format::json);
+    const auto held = boost::json::parse(answer_problem(c, problems::series_held, "Held.").body);
+    EXPECT_FALSE(held.at("retryable").as_bool()) << "also if false, it is there";
+}
+
 struct mapping {
     errc error;
     unsigned status;

@@ -131,6 +131,35 @@ TEST_F(series_over_http, are_renamed_bound_and_archived) {
     EXPECT_EQ(create(R"({"description":"x","prefix":"NEW"})"), "NEW-3");
 }
 
+// Nothing that a client has of the former key is valid still.
+TEST_F(series_over_http, a_renaming_ends_validators_and_is_on_the_feed) {
+    EXPECT_EQ(create(R"({"description":"x"})"), "SYN-1");
+    const std::string one(header(h.call(get("/v1/tasks/SYN-1", syn.token)), "ETag"));
+    const std::string all(header(h.call(get("/v1/tasks", syn.token)), "ETag"));
+    const auto status_with = [&](const char* path, const char* name, const std::string& tag,
+                                 verb method = verb::get) {
+        auto headers = bearer(syn.token);
+        headers.emplace_back(name, tag);
+        const std::string body = method == verb::get ? "" : R"({"project":"p"})";
+        if (!body.empty()) headers.emplace_back("Content-Type", "application/json");
+        return h.call(make_request(method, path, body, headers)).status;
+    };
+    EXPECT_EQ(status_with("/v1/tasks/SYN-1", "If-None-Match", one), 304u);
+    EXPECT_EQ(status_with("/v1/tasks", "If-None-Match", all), 304u);
+    const auto feed = [&](const std::string& after) {
+        return body_of(h.call(get("/v1/changes?after=" + after, syn.token)));
+    };
+    const std::string end = text(feed("0"), "cursor");
+    EXPECT_EQ(text(body_of(change("SYN", R"({"prefix":"NEW"})")), "prefix"), "NEW");
+    EXPECT_EQ(status_with("/v1/tasks/SYN-1", "If-None-Match", one), 200u);
+    EXPECT_EQ(status_with("/v1/tasks", "If-None-Match", all), 200u);
+    EXPECT_EQ(status_with("/v1/tasks/SYN-1", "If-Match", one, verb::patch), 412u);
+    const auto changes = feed(end).at("changes").as_array();
+    ASSERT_EQ(changes.size(), 1u);
+    EXPECT_EQ(text(changes[0].at("task").as_object(), "key"), "NEW-1");
+    EXPECT_EQ(changes[0].at("changed"), (boost::json::array{"key"}));
+}
+
 TEST_F(series_over_http, report_why_they_are_not_changed) {
     EXPECT_EQ(create(R"({"description":"x"})"), "SYN-1");
     EXPECT_EQ(code_of(change("NONE", "{}")), "unknown-prefix");

@@ -102,7 +102,8 @@ TEST(web_socket, a_ping_gets_a_pong_and_a_message_ends_it) {
     EXPECT_EQ(s.probe.closed, 0);
     client.ws().write(asio::buffer("listen", 6), client.error);
     client.read();
-    EXPECT_TRUE(client.error);
+    EXPECT_EQ(client.error, websocket::error::closed);
+    EXPECT_EQ(client.ws().reason().code, websocket::close_code::unknown_data);
     EXPECT_TRUE(answered);
     s.probe.await(s.probe.closed, 1);
 }

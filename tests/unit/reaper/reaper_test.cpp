@@ -139,6 +139,31 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
     EXPECT_EQ(probe_.failures, 0);
 }
 
+// At once, not at the next interval. Each task is as large as a step.
+TEST_F(reaper_test, updates_the_keys_of_renamed_series) {
+    test_server h(options({.interval = 1h}, true));
+    const account_id account = h.make_account("a", "SYN").id;
+    import_tasks wanted{account, {}};
+    for (int n = 0; n < 3; ++n) {
+        wanted.tasks = {{make_uuid_v7(clock_.now(), 0, static_cast<std::uint64_t>(n)),
+                         {{"description", std::string(step_work_max, 'x')}}}};
+        ASSERT_TRUE(h.run(h.engine().submit(wanted)));
+    }
+    h.settle();
+    edit_series c{.account = account_ref{account}, .named = "SYN"};
+    c.prefix = "NEW";
+    ASSERT_TRUE(h.run(h.engine().submit(c)));
+    h.settle();
+    for (int n = 0; n < 3; ++n) {
+        const task t = h.look([&](read_tx& tx) {
+            return *tasks::find(tx, account,
+                                make_uuid_v7(clock_.now(), 0, static_cast<std::uint64_t>(n)));
+        });
+        EXPECT_EQ(value_of(t.attributes, "key"), "NEW-" + std::to_string(n + 1));
+    }
+    EXPECT_EQ(probe_.failures, 0);
+}
+
 // The next sweep retries a failed one.
 TEST_F(reaper_test, removes_the_text_of_purged_tasks) {
     test_server h(options({.interval = 30s}, true));

@@ -4,6 +4,8 @@
 
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
+#include <callsign/rules/rows/requests.hpp>
+#include <callsign/rules/rows/slots.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/tokens.hpp>
 #include <callsign/rules/rows/versions.hpp>
@@ -103,14 +105,26 @@ TEST_F(account_states, it_is_removed_with_all_its_data_and_its_name_is_free) {
     EXPECT_EQ(remove_all(), 0);
 }
 
-TEST_F(account_states, it_waits_for_its_slots) {
+TEST_F(account_states, it_waits_for_its_pending_slots_and_takes_the_others_along) {
     run(fulfil{reserved("a", uuid_of(1)), "", {{"description", "x"}}});
+    edit_task keyed{.account = account_, .task = uuid_of(1), .changes = {{"p", "v"}}};
+    keyed.once = request_key{"k", sha256("k")};
+    run(keyed);
+    const slot_id pending = reserved("b", uuid_of(2));
+    const auto other = make("other");
+    const slot_id others = std::get<reserve::reserved>(run(reserve{other, "a", {}, {}, ""})).slot;
+    run(fulfil{others, "", {{"description", "y"}}});
     run(delete_account{account_});
     now_ += 2 * grace;
     EXPECT_EQ(remove_all(), 0);
     EXPECT_EQ(state(), account_state::deleted) << "it can still be restored";
-    run(forget_settled{slot_id{}, 100, grace, grace});
+    run(reconcile_pending{{}, 10, grace, {}});
     EXPECT_EQ(remove_all(), 1);
+    const auto tx = store_->begin_read();
+    EXPECT_FALSE(slots::find(*tx, pending));
+    EXPECT_FALSE(slots::find(*tx, account_, "a"));
+    EXPECT_FALSE(requests::find(*tx, account_, "k"));
+    EXPECT_TRUE(slots::find(*tx, others));
 }
 
 // It is no longer reported, and its name can be reused: so no response may name it.

@@ -18,7 +18,9 @@ TEST_F(edits, an_edit_is_a_version_with_its_changes) {
     c.account = account_;
     c.task = uuid_of(1);
     c.changes = {{"p", "new"}, {"q", std::nullopt}, {"r", std::nullopt}};
-    c.if_seq = {before + 7, before};
+    const task_tag now = std::get<task>(ask(find_task{account_, uuid_of(1)})).tag;
+    EXPECT_EQ(now.seq, before);
+    c.if_match = {{{before, now.stamp + 1}, {before + 7, now.stamp}, now}};
     const auto edited = std::get<edit_task::edited>(run(c)).now;
     EXPECT_EQ(edited.last_seq, before + 1);
     EXPECT_EQ(edited.attributes.at("p"), "new");
@@ -26,7 +28,7 @@ TEST_F(edits, an_edit_is_a_version_with_its_changes) {
     EXPECT_EQ(chain().back().operations.size(), 3u);  // p, q, modified
 
     EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(run(c)));
-    c.if_seq.reset();
+    c.if_match.reset();
     EXPECT_EQ(std::get<edit_task::edited>(run(c)).now.last_seq, before + 1);  // no change
     c.purge = true;
     EXPECT_TRUE(std::get<edit_task::edited>(run(c)).now.purged);
@@ -98,7 +100,7 @@ TEST_F(edits, a_rejected_edit_writes_nothing) {
     edit_task c{account_, uuid_of(1), {{"a", std::string(task_bytes_max, 'x')}}};
     EXPECT_EQ(std::get<task_too_large>(run(c)).task, uuid_of(1));
     c.changes = {{"p", "w"}};
-    c.if_seq = std::vector<std::int64_t>{};  // matches no version
+    c.if_match = std::vector<task_tag>{};  // matches no version
     EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(run(c)));
     EXPECT_EQ(head().seq, seq);
     EXPECT_EQ(attribute(uuid_of(1), "p"), "v");

@@ -9,15 +9,16 @@ namespace {
 
 using forgotten = managed_account;
 
+// Failed slots, and those of tasks that another request or a device created.
 TEST_F(forgotten, slots_are_settled_longer_than_the_retention) {
     constexpr milliseconds retention{1'000};
     const auto is_known = [&](const char* key) {
         return ask(find_slot{account_, key}).has_value();
     };
-    const auto settled = reserved("settled");
+    send({create(uuid_of(1))});
+    run(reserve{account_, "settled", {}, uuid_of(1), ""});
     reserved("pending");
-    run(fulfil{settled, "", {}});
-    const time_point at = now_;
+    const time_point at = now_ - milliseconds{1};
     // the sweep runs when the slot is exactly as old as the retention
     now_ = at + retention - milliseconds{1};
     EXPECT_EQ(run(forget_settled{{}, 10, retention}).forgotten, 0);
@@ -28,18 +29,38 @@ TEST_F(forgotten, slots_are_settled_longer_than_the_retention) {
     now_ += 100 * retention;
     EXPECT_EQ(run(forget_settled{{}, 10, retention}).forgotten, 0);
     EXPECT_TRUE(is_known("pending")) << "at any age";
+    run(reconcile_pending{{}, 10, retention, {}});
+    ASSERT_EQ(ask(find_slot{account_, "pending"})->slot.state, slot_state::failed);
+    now_ += 100 * retention;
+    EXPECT_EQ(run(forget_settled{{}, 10, retention}).forgotten, 1);
+    EXPECT_FALSE(is_known("pending"));
 }
 
-// The idempotency key is free again; its task and number stay.
-TEST_F(forgotten, a_key_creates_another_task) {
-    const auto create_with = [&](const char* key) {
-        return key_of(std::get<receipted>(run(fulfil{reserved(key), "", {}})).receipt);
+// One retry after any time, and even after a purge, creates no second task.
+TEST_F(forgotten, a_key_is_kept_as_long_as_the_task_that_it_created) {
+    const auto made = std::get<receipted>(run(fulfil{reserved("k"), "", {}})).receipt;
+    now_ += std::chrono::hours{24 * 3650};
+    EXPECT_EQ(run(forget_settled{{}, 10, milliseconds{1}}).forgotten, 0);
+    const auto retry = [&](const char* payload = "") {
+        return run(reserve{account_, "k", sha256(payload), {}, ""});
     };
-    EXPECT_EQ(create_with("k"), "SYN-1");
-    now_ += std::chrono::hours{1};
-    run(forget_settled{{}, 10, milliseconds{1}});
-    EXPECT_EQ(create_with("k"), "SYN-2");
-    EXPECT_TRUE(std::holds_alternative<task>(ask(find_task{account_, *parse_task_ref("SYN-1")})));
+    EXPECT_EQ(std::get<receipted>(run(reserve{account_, "k", {}, {}, ""})).receipt, made);
+    run(edit_task{.account = account_, .task = made.uuid, .purge = true});
+    now_ += std::chrono::hours{24 * 3650};
+    EXPECT_EQ(run(forget_settled{{}, 10, milliseconds{1}}).forgotten, 0);
+    EXPECT_EQ(std::get<receipted>(retry()).receipt, made);
+}
+
+// A fingerprint would confirm a guess of the purged text.
+TEST_F(forgotten, the_fingerprint_of_a_purged_task_is_removed) {
+    reserve c{account_, "k", sha256("secret"), {}, ""};
+    const auto id = std::get<reserve::reserved>(run(c)).slot;
+    const auto made = std::get<receipted>(run(fulfil{id, "", {}})).receipt;
+    c.fingerprint = sha256("other");
+    EXPECT_TRUE(std::holds_alternative<key_conflict>(run(c)));
+    run(edit_task{.account = account_, .task = made.uuid, .purge = true});
+    EXPECT_EQ(ask(find_slot{account_, "k"})->slot.fingerprint, digest{});
+    EXPECT_EQ(std::get<receipted>(run(c)).receipt, made) << "no longer compared";
 }
 
 TEST_F(forgotten, fork_versions_are_as_old) {

@@ -143,6 +143,41 @@ TEST_F(remote_account, settled_it_has_its_number_and_its_key_waits_to_be_sent) {
     EXPECT_EQ(find(task)->attributes.at("key"), "SYN-1");
 }
 
+TEST_F(remote_account, an_edit_with_a_key_is_sent_once) {
+    const uuid task = begun("one");
+    settle_as(take(), v1);
+    settle_as(take(), v2);
+    edit_task note{.account = account_, .task = task};
+    note.action = task_action{task_action::kind::annotate, "said"};
+    note.once = request_key{"k", sha256("note")};
+    const auto sent = take({note});
+    ASSERT_EQ(sent.parts.size(), 1u);
+    settle_as(sent, v3);
+    const auto again = take({note});
+    EXPECT_TRUE(again.parts.empty());
+    ASSERT_EQ(again.answered.size(), 1u);
+    const auto& answer = again.answered.front().second;
+    EXPECT_EQ(std::get<replayed<edit_task::edited>>(answer).first.now.attributes,
+              find(task)->attributes);
+    note.once->fingerprint = sha256("other");
+    EXPECT_TRUE(std::holds_alternative<key_conflict>(take({note}).answered.front().second));
+}
+
+TEST_F(remote_account, a_renamed_series_sends_the_new_keys) {
+    const uuid task = begun("one");
+    settle_as(take(), v1);
+    settle_as(take(), v2);
+    edit_series c{.account = account_, .named = "SYN"};
+    c.prefix = "NEW";
+    run(c);
+    EXPECT_EQ(waiting().keys, 1);
+    const auto keys = take();
+    ASSERT_EQ(keys.operations.size(), 1u);
+    EXPECT_EQ(keys.operations.front().value, "NEW-1");
+    settle_as(keys, v3);
+    EXPECT_EQ(find(task)->attributes.at("key"), "NEW-1");
+}
+
 TEST_F(remote_account, a_sent_version_that_is_pulled_settles_the_same_way) {
     const uuid task = begun("one");
     const auto sent = take();
@@ -272,7 +307,7 @@ TEST_F(remote_account, edits_without_a_change_need_no_delivery) {
     same.changes = {{"description", "old"}};
     edit_task stale = same;
     stale.changes = {{"description", "x"}};
-    stale.if_seq = {{77}};
+    stale.if_match = {{{77, 0}}};
     edit_task unknown{.account = account_, .task = uuid_of(99)};
     const auto sent = take({same, stale, unknown});
     EXPECT_TRUE(sent.operations.empty());

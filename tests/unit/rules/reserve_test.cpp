@@ -9,7 +9,7 @@ namespace {
 
 struct creations : rules_test {
     reserve wanted(std::string key) const {
-        return {owner, std::move(key), {}, {}, "", {{"description", "x"}}, {}};
+        return {owner, std::move(key), sha256("wanted"), {}, "", {{"description", "x"}}, {}};
     }
     account_id owner = make("a");
 };

@@ -70,6 +70,22 @@ class restored : public rules_test {
     account_id account_;
 };
 
+// A seq is assigned again, to another change: an ETag from after the backup must not match it.
+TEST_F(restored, tasks_have_other_tags) {
+    const auto tag = [&] {
+        return std::get<task>(ask(find_task{account_, *parse_task_ref("SYN-1")})).tag;
+    };
+    const task_tag before = tag();
+    EXPECT_EQ(parse_task_tag(to_string(before)), before);
+    hold();
+    EXPECT_EQ(tag().seq, before.seq);
+    EXPECT_NE(tag().stamp, before.stamp);
+    edit_task c{.account = account_, .task = *parse_task_ref("SYN-1")};
+    c.changes = {{"project", "p"}};
+    c.if_match = {{before}};
+    EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(run(c)));
+}
+
 TEST_F(restored, is_another_instance_and_holds_every_series) {
     run(create_series{account_ref{account_}, "INC"});
     EXPECT_EQ(hold(), 2);

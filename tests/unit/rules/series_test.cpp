@@ -181,6 +181,102 @@ TEST_F(series_rules, keep_former_prefixes_as_aliases) {
     EXPECT_TRUE(is_rejected<no_such_series>(of("NONE")));
 }
 
+// Readers see another key, so that each task changes.
+TEST_F(series_rules, a_renaming_changes_the_keys_of_all_tasks) {
+    make_series({{}, "OLD", "house"});
+    std::vector<uuid> all;
+    for (int n = 0; n < 4; ++n) all.push_back(created("OLD").uuid);
+    const uuid other = created("SYN").uuid;
+    run(edit_task{.account = account_, .task = all[2], .changes = {{"status", "completed"}}});
+    run(edit_task{.account = account_, .task = all[3], .purge = true});
+    const auto before = head().seq;
+    const auto tag_of = [&](const uuid& id) {
+        return std::get<task>(ask(find_task{account_, id})).tag;
+    };
+    const task_tag old = tag_of(all[0]);
+    edit_series c = of("OLD");
+    c.prefix = "NEW";
+    run(c);
+    EXPECT_EQ(head().seq, before + 1) << "one version";
+    EXPECT_EQ(chain().back().operations.size(), 3u) << "without the purged task";
+    for (int n = 0; n < 3; ++n) {
+        EXPECT_EQ(attribute(all[n], "key"), "NEW-" + std::to_string(n + 1));
+        EXPECT_EQ(find(all[n])->last_seq, before + 1);
+    }
+    EXPECT_EQ(attribute(other, "key"), "SYN-1");
+    EXPECT_NE(tag_of(all[0]).stamp, old.stamp);
+    EXPECT_EQ(ask(find_renamed{}).series, std::nullopt);
+    run(c);
+    EXPECT_EQ(head().seq, before + 1) << "it has that prefix";
+}
+
+// Without a key attribute the tasks change all the same, as REST shows them.
+TEST_F(series_rules, a_renaming_changes_tasks_without_a_key_attribute) {
+    key_attribute_.clear();
+    const uuid id = created("SYN").uuid;
+    const auto before = find(id)->last_seq;
+    edit_series c = of("SYN");
+    c.prefix = "NEW";
+    run(c);
+    EXPECT_EQ(find(id)->last_seq, before + 1);
+    EXPECT_EQ(chain().back().operations.front().property, "modified");
+    // A task that changes between two steps is not changed again.
+    std::vector<uuid> all;
+    for (int n = 0; n < 3; ++n) {
+        all.push_back(created("NEW", {{"description", std::string(step_work_max, 'x')}}).uuid);
+    }
+    c.named = "NEW";
+    c.prefix = "END";
+    run(c);
+    run(edit_task{.account = account_, .task = all[2], .changes = {{"project", "p"}}});
+    const auto edited = find(all[2])->last_seq;
+    const series_id series = all_series::default_of(*store_->begin_read(), account_)->id;
+    while (run(update_keys{series}).has_more) {
+    }
+    EXPECT_EQ(find(all[2])->last_seq, edited);
+    EXPECT_EQ(find(all[1])->last_seq, edited + 1);
+}
+
+// Each task is as large as a step. Tasks that change between two steps are not changed again.
+TEST_F(series_rules, many_tasks_get_their_new_keys_in_steps) {
+    std::vector<uuid> all;
+    for (int n = 0; n < 4; ++n) {
+        all.push_back(created("SYN", {{"description", std::string(step_work_max, 'x')}}).uuid);
+    }
+    edit_series c = of("SYN");
+    c.prefix = "NEW";
+    run(c);
+    EXPECT_EQ(attribute(all[0], "key"), "NEW-1");
+    EXPECT_EQ(attribute(all[1], "key"), "SYN-2");
+    EXPECT_TRUE(was_told<events::series_steps_due>());
+    const series_id id = all_series::default_of(*store_->begin_read(), account_)->id;
+    EXPECT_EQ(ask(find_renamed{}).series, id);
+    EXPECT_EQ(ask(find_renamed{id}).series, std::nullopt);
+    EXPECT_EQ(std::get<task>(ask(find_task{account_, all[1]})).current_prefix, "NEW");
+
+    run(edit_task{.account = account_, .task = all[2], .changes = {{"project", "p"}}});
+    EXPECT_EQ(attribute(all[2], "key"), "NEW-3") << "an edit corrects it";
+    const auto edited = find(all[2])->last_seq;
+    EXPECT_FALSE(run(update_keys{series_id{id.value + 1}}).has_more) << "not a renamed series";
+    EXPECT_TRUE(run(update_keys{id}).has_more);
+    EXPECT_EQ(attribute(all[1], "key"), "NEW-2");
+    EXPECT_EQ(attribute(all[3], "key"), "SYN-4");
+    // A second renaming begins again.
+    c.named = "NEW";
+    c.prefix = "END";
+    run(c);
+    EXPECT_EQ(attribute(all[0], "key"), "END-1");
+    EXPECT_EQ(attribute(all[1], "key"), "NEW-2");
+    while (run(update_keys{id}).has_more) {
+    }
+    for (int n = 0; n < 4; ++n) {
+        EXPECT_EQ(attribute(all[n], "key"), "END-" + std::to_string(n + 1));
+    }
+    EXPECT_GT(find(all[2])->last_seq, edited);
+    EXPECT_EQ(ask(find_renamed{}).series, std::nullopt);
+    EXPECT_FALSE(run(update_keys{id}).has_more);
+}
+
 TEST_F(series_rules, the_default_may_be_renamed) {
     edit_series c = of("SYN");
     c.prefix = "BOARD";

@@ -110,9 +110,9 @@ TEST_F(actions, annotations_are_removed_by_text_by_entry_or_by_both) {
 TEST_F(actions, are_rejected_like_edits) {
     edit_task c{account_, uuid_of(1)};
     c.action = task_action{verb::complete};
-    c.if_seq = {head().seq + 1};
+    c.if_match = {{head().seq + 1, 0}};
     EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(run(c)));
-    c.if_seq.reset();
+    c.if_match.reset();
     c.task = uuid_of(2);
     EXPECT_EQ(std::get<ref_fault>(run(c)), ref_fault::task_not_found);
     EXPECT_EQ(attribute(uuid_of(1), "status"), "pending");

@@ -264,6 +264,8 @@ constexpr damage damages[] = {
      "I4", proofs::in_flight},
     {"failed_without_reason", "UPDATE slots SET reason = 0 WHERE state = 3", "I4",
      proofs::slot_state},
+    {"expires_with_a_task", "UPDATE slots SET expires = 1 WHERE slot_id = 3", "I4",
+     proofs::slot_state},
     {"last_task_id_lost", "UPDATE totals SET last_task = last_task - 1", "file", proofs::last_ids},
     {"last_account_id_lost", "UPDATE totals SET last_account = 0", "file", proofs::last_ids},
     {"totals_wrong", "UPDATE totals SET pending = pending + 1", "I4", proofs::totals},

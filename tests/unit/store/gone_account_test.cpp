@@ -220,6 +220,9 @@ end_resync sample(sample_of<end_resync>, const named& n) {
 number_tasks sample(sample_of<number_tasks>, const named&) {
     return {series_id{1}};
 }
+update_keys sample(sample_of<update_keys>, const named&) {
+    return {series_id{1}};
+}
 note_action sample(sample_of<note_action>, const named&) {
     return {"swept"};
 }
@@ -244,7 +247,7 @@ constexpr bool is_nobodys =
     std::is_same_v<Command, remove_deleted> || std::is_same_v<Command, mark_restored> ||
     std::is_same_v<Command, note_action> || std::is_same_v<Command, forget_actions> ||
     std::is_same_v<Command, reseal> || std::is_same_v<Command, clear_log> ||
-    std::is_same_v<Command, number_tasks>;
+    std::is_same_v<Command, number_tasks> || std::is_same_v<Command, update_keys>;
 
 // Commands that are admitted only for accounts with readable tasks.
 template <class Command>

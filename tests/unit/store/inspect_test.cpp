@@ -164,14 +164,15 @@ TEST_F(look, reports_slots_series_and_time) {
         "INSERT INTO accounts VALUES (7, 'ada', 1, 1, 1, NULL, 0, 0, zeroblob(16), 0, 0, 0, 0,"
         " 0)");
     execute(
-        "INSERT INTO series VALUES (3, 7, 'SYN', '', 0, 1, '', 1, 'UTC', 0, 0, 1, 0),"
-        " (4, 7, 'INC', '', 0, 1, '', 1, 'UTC', 0, 0, 0, 0)");
+        "INSERT INTO series VALUES (3, 7, 'SYN', '', 0, 1, '', 1, 'UTC', 0, 0, 1, 0, NULL, '', 0),"
+        " (4, 7, 'INC', '', 0, 1, '', 1, 'UTC', 0, 0, 0, 0, NULL, '', 0)");
     for (const char* values : {"(1, 1000, 1)", "(2, 500, 1)", "(3, 100, 3)"}) {
         execute(
             std::string("INSERT INTO slots (slot_id, created_at, state, account_id, key,"
-                        " fingerprint, uuid, attempts, created, settled_at, reason)"
+                        " fingerprint, uuid, attempts, created, settled_at, reason,"
+                        " expires)"
                         " SELECT v.a, v.b, v.c, 7, 'k' || v.a, zeroblob(32), zeroblob(16), 1, 1,"
-                        " iif(v.c = 3, 1, NULL), iif(v.c = 3, 1, 0) FROM"
+                        " iif(v.c = 3, 1, NULL), iif(v.c = 3, 1, 0), iif(v.c = 3, 1, 0) FROM"
                         " (SELECT column1 AS a, column2 AS b, column3 AS c FROM (VALUES ") +
             values + ")) v");
     }

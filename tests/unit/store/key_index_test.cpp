@@ -243,8 +243,9 @@ TEST(key_index, a_merge_drops_entries_of_deleted_slots) {
     fixture f({.recent_max = 10, .fan_in = 2, .merged_per_add = 4});
     f.db_->execute(
         "INSERT INTO slots (slot_id, account_id, key, fingerprint, uuid, created_at, attempts,"
-        " created, reason, state) VALUES (1000000, 1, 'k', zeroblob(32), zeroblob(16), 0, 1, 1, 0, "
-        "1)");
+        " created, reason, state, expires) VALUES (1000000, 1, 'k', zeroblob(32), zeroblob(16), 0, "
+        "1, 1, 0, "
+        "1, 0)");
     for (std::uint64_t batch = 0; batch < 100; ++batch) {
         f.begin();
         for (std::uint64_t i = 0; i < 10; ++i) f.add((batch * 10 + i) * 0x9E3779B97F4A7C15ULL);

@@ -4,6 +4,7 @@
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/request_key.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -58,7 +59,7 @@ struct removal_place {
 };
 
 // Removes a bounded part of the accounts whose grace period is over. An account is kept while it
-// has slots: retries of creations get their receipts as long as usual.
+// has pending slots.
 struct remove_deleted {
     struct place {
         account_id account;
@@ -81,10 +82,12 @@ struct create_token {
     token_scope scope = token_scope::write;
     digest token_hash{};
     std::optional<time_point> expires_at{};
+    std::optional<request_key> once{};
 
     // The account has the maximum number of live tokens. Operator tokens are not limited.
     struct too_many_tokens {};
-    using answer = std::variant<token, no_such_account, too_many_tokens>;
+    using answer =
+        std::variant<token, replayed<token>, key_conflict, no_such_account, too_many_tokens>;
 };
 
 struct revoke_token {

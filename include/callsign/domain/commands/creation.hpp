@@ -2,6 +2,7 @@
 // Creation of a task: two commands, each durable in its own batch. engine::create submits both.
 
 #include <callsign/domain/commands/accounts.hpp>
+#include <callsign/domain/request_key.hpp>
 #include <callsign/domain/slot.hpp>
 #include <callsign/domain/task.hpp>
 #include <callsign/domain/task_faults.hpp>
@@ -31,9 +32,6 @@ struct slot_failed {
     time_point reserved_at;
     time_point failed_at;
 };
-
-// The key was used with another payload.
-struct key_conflict {};
 
 // The account has no series of the requested prefix.
 struct unknown_series {};
@@ -101,9 +99,10 @@ struct reserve {
         slot_id slot;
         time_point reserved_at;
     };
+    // ref_fault: the UUID is of a purged task.
     using answer = std::variant<reserved, in_flight, receipted, slot_failed, key_conflict,
                                 unknown_series, series_archived, task_not_valid, depends_unmet,
-                                task_too_large, series_held, account_full>;
+                                task_too_large, series_held, account_full, ref_fault>;
 };
 
 // ---- phase 2: fulfil ----

@@ -28,10 +28,11 @@ struct create_device {
     // Maximum of the account's devices that are not revoked: each is another row to read and
     // another key to hold in memory.
     std::size_t active_max = 1000;
+    std::optional<request_key> once{};
 
     struct too_many {};
-    using answer = std::variant<device, name_taken, client_id_taken, no_such_account,
-                                account_is_opaque, account_is_remote, too_many>;
+    using answer = std::variant<device, replayed<device>, key_conflict, name_taken, client_id_taken,
+                                no_such_account, account_is_opaque, account_is_remote, too_many>;
 };
 
 // Re-encrypts secrets with another master key; a secret that has changed since is left as it is.

@@ -48,8 +48,9 @@ struct reconcile_pending {
 };
 
 // Looks at up to `limit` slots after `after`, and removes those settled longer than `retention`
-// ago. Also removes up to `limit` fork versions of that age, since no sync lasts as long, and task
-// history that ended longer than `history_retention` ago.
+// ago, except those that created a task: a key is kept as long as its task. Also removes up to
+// `limit` fork versions of that age, since no sync lasts as long, and task history that ended
+// longer than `history_retention` ago.
 struct forget_settled {
     slot_id after;
     std::int64_t limit = 0;

@@ -59,6 +59,7 @@ struct delivery_part {
     callsign::author author{};
     std::optional<effect_id> effect{};
     std::optional<std::size_t> edit{};  // index in take_delivery::edits
+    std::optional<request_key> once{};  // of the edit
     // Of an account that is being moved: its progress once these operations are there.
     std::optional<move_progress> moved{};
 };

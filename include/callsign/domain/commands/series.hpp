@@ -5,6 +5,7 @@
 #include <callsign/domain/author.hpp>
 #include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/commands/devices.hpp>
+#include <callsign/domain/work.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +30,11 @@ struct create_series {
     std::string time_zone = "UTC";
     bool allows_gaps = false;
     std::int64_t next = 1;  // of the current period
+    std::optional<request_key> once{};
 
     struct too_many_series {};
-    using answer =
-        std::variant<series, prefix_taken, project_taken, too_many_series, no_such_account>;
+    using answer = std::variant<series, replayed<series>, key_conflict, prefix_taken, project_taken,
+                                too_many_series, no_such_account>;
 };
 
 // Members without a value stay unchanged.
@@ -46,6 +48,7 @@ struct edit_series {
     std::optional<bool> archived{};
     std::optional<bool> allows_gaps{};
     std::optional<std::int64_t> next{};  // of the current period
+    std::optional<request_key> once{};
 
     // The series has assigned numbers, so that its reset policy cannot change.
     struct reset_is_settled {};
@@ -58,9 +61,19 @@ struct edit_series {
     struct promises_no_gaps {};
     // Former prefixes resolve forever, so their number is limited.
     struct too_many_prefixes {};
-    using answer = std::variant<series, no_such_series, prefix_taken, project_taken,
-                                reset_is_settled, default_stays, next_too_low, promises_no_gaps,
-                                too_many_prefixes, no_such_account>;
+    using answer = std::variant<series, replayed<series>, key_conflict, no_such_series,
+                                prefix_taken, project_taken, reset_is_settled, default_stays,
+                                next_too_low, promises_no_gaps, too_many_prefixes, no_such_account>;
+};
+
+// Updates the keys of tasks of a renamed series, as attributes and for readers. In steps.
+struct update_keys {
+    series_id series;
+    std::size_t work_max = step_work_max;
+
+    struct answer {
+        bool has_more = false;
+    };
 };
 
 // ---- numbers that another system assigned ----

@@ -35,11 +35,12 @@ struct edit_task {
     // The new dependencies, as the client named them; none: unchanged.
     std::optional<std::vector<task_ref>> depends{};
     bool purge = false;
-    // Only this is applied, and `if_seq` checked.
+    // Only this is applied, and `if_match` checked.
     std::optional<task_action> action{};
-    // Requires that the seq of the task's last change is one of these.
-    std::optional<std::vector<std::int64_t>> if_seq{};
+    // Requires that the task is in one of these states.
+    std::optional<std::vector<task_tag>> if_match{};
     callsign::author author{};
+    std::optional<request_key> once{};
     std::size_t bytes = 0;  // of the received request
     std::size_t shown_bytes_max = 2 * task_bytes_max;
 
@@ -49,8 +50,9 @@ struct edit_task {
     struct precondition_failed {};
     // The account is remote: the outbox sends the edit.
     struct is_remote_account {};
-    using answer = std::variant<edited, ref_fault, depends_unmet, precondition_failed,
-                                task_not_valid, task_too_large, is_remote_account, account_full>;
+    using answer = std::variant<edited, replayed<edited>, key_conflict, ref_fault, depends_unmet,
+                                precondition_failed, task_not_valid, task_too_large,
+                                is_remote_account, account_full>;
 };
 
 // ---- tasks imported from other programs ----

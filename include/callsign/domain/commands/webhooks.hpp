@@ -27,9 +27,12 @@ struct create_webhook {
     std::string sealed_secret;
     webhook_start start;
     std::size_t count_max = 0;  // maximum of an account
+    std::optional<request_key> once{};
 
     struct too_many {};
-    using answer = std::variant<webhook, no_such_account, account_is_opaque, too_many>;
+    // no_such_webhook: the request is a retry, and its webhook was removed.
+    using answer = std::variant<webhook, replayed<webhook>, key_conflict, no_such_webhook,
+                                no_such_account, account_is_opaque, too_many>;
 };
 
 struct edit_webhook {
@@ -37,16 +40,18 @@ struct edit_webhook {
     callsign::uuid uuid{};
     std::optional<bool> enabled{};  // true resets the failures
     std::optional<webhook_start> start{};
+    std::optional<request_key> once{};
 
-    using answer = std::variant<webhook, no_such_webhook>;
+    using answer = std::variant<webhook, replayed<webhook>, key_conflict, no_such_webhook>;
 };
 
 struct remove_webhook {
     account_id account;
     callsign::uuid uuid{};
+    std::optional<request_key> once{};
 
     struct removed {};
-    using answer = std::variant<removed, no_such_webhook>;
+    using answer = std::variant<removed, replayed<removed>, key_conflict, no_such_webhook>;
 };
 
 // Records the result of an attempt, or that nothing was to be posted up to a position. Ignored if

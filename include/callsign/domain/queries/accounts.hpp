@@ -37,6 +37,19 @@ struct find_numbering {
     };
 };
 
+// The next series after `after`, of any account, that was renamed and whose tasks are being
+// updated.
+struct find_renamed {
+    series_id after;
+
+    using answer = find_numbering::answer;
+};
+
+// Identifies the store's history: a restore changes it, and nothing else.
+struct find_instance {
+    using answer = uuid;
+};
+
 // The principal of a token, expired and revoked ones included; none: no such token.
 struct find_principal {
     digest token_hash{};

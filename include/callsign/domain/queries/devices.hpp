@@ -37,6 +37,7 @@ struct foresee_create_device {
     account_ref account;
     std::string name;
     uuid client_id{};
+    std::optional<request_key> once{};  // nothing is rejected if it was used before
 
     struct answer {
         account_id account;

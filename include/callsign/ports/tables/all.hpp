@@ -9,6 +9,7 @@
 #include <callsign/ports/tables/outbox.hpp>
 #include <callsign/ports/tables/purges.hpp>
 #include <callsign/ports/tables/remotes.hpp>
+#include <callsign/ports/tables/requests.hpp>
 #include <callsign/ports/tables/retry_times.hpp>
 #include <callsign/ports/tables/sealed.hpp>
 #include <callsign/ports/tables/series.hpp>
@@ -46,6 +47,7 @@
     DO(purge) \
     DO(kept_retry_times) \
     DO(token_row) \
+    DO(kept_request) \
     DO(webhook) \
     DO(delivery_row)
 // clang-format on

@@ -18,6 +18,8 @@ template <>
 struct table<instance_row> {
     static constexpr std::string_view name = "instance";
     using indexes = index_list<instance_by_id>;
+    static constexpr std::size_t cached_max = 2;
+    using cached_by = index_list<instance_by_id>;
 
     template <class Row, class Visitor>
     static void columns(Row& r, Visitor& v) {

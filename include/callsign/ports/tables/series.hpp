@@ -27,12 +27,17 @@ struct series_numbering : index_on<series, "series_id"> {
     static bool has(const row& r) { return r.numbering; }
     static auto key(const row& r) { return std::tuple(r.id); }
 };
+struct series_renamed : index_on<series, "series_id"> {
+    static constexpr std::string_view where = "renamed_seq IS NOT NULL";
+    static bool has(const row& r) { return r.renamed_seq.has_value(); }
+    static auto key(const row& r) { return std::tuple(r.id); }
+};
 
 template <>
 struct table<series> {
     static constexpr std::string_view name = "series";
     using indexes = index_list<series_by_id, series_by_account, series_by_project, series_default,
-                               series_numbering>;
+                               series_numbering, series_renamed>;
     static constexpr std::size_t cached_max = 65'536;
     using cached_by = index_list<series_by_id, series_by_project, series_default>;
 
@@ -51,6 +56,9 @@ struct table<series> {
         v("allows_gaps", r.allows_gaps);
         v("held", r.held);
         v("numbering", r.numbering);
+        v("renamed_seq", r.renamed_seq);
+        v("renamed_period", r.renamed_period);
+        v("renamed_number", r.renamed_number);
     }
 };
 extern template const table_info& info_of_table<series>();

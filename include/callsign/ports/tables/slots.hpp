@@ -24,16 +24,19 @@ struct slots_waiting : index_on<slot, "uuid", "account_id", "slot_id"> {
     static bool has(const row& r) { return is_open(r.state); }
     static auto key(const row& r) { return std::tuple(r.uuid, r.account, r.id); }
 };
-struct slots_failed : index_on<slot, "slot_id"> {
-    static constexpr std::string_view where = "state = 3";
-    static bool has(const row& r) { return r.state == slot_state::failed; }
+// Slots that are not kept as long as a task: the failed ones, and those of tasks that existed
+// before.
+struct slots_expiring : index_on<slot, "slot_id"> {
+    static constexpr std::string_view where = "expires = 1";
+    static bool has(const row& r) { return r.expires; }
     static auto key(const row& r) { return std::tuple(r.id); }
 };
 
 template <>
 struct table<slot> {
     static constexpr std::string_view name = "slots";
-    using indexes = index_list<slots_by_id, slots_by_key, slots_open, slots_waiting, slots_failed>;
+    using indexes =
+        index_list<slots_by_id, slots_by_key, slots_open, slots_waiting, slots_expiring>;
     // Covers slots between their reservation and their outcome.
     static constexpr std::size_t cached_max = 4'096;
     using cached_by = index_list<slots_by_id>;
@@ -49,15 +52,16 @@ struct table<slot> {
         v.fixed("slot_id", r.id);
         v.fixed("account_id", r.account);
         v.fixed("key", r.key);
-        v.fixed("fingerprint", r.fingerprint);
         v.fixed("uuid", r.uuid);
         v.fixed("created_at", r.created_at);
+        v("fingerprint", r.fingerprint);
         v("attempts", r.attempts);
         v("created", r.created);
         v("reason", one_of(r.reason, failure_reason::none, failure_reason::not_delivered));
         v("state", one_of(r.state, slot_state::pending, slot_state::in_flight));
         v("task_id", r.task);
         v("settled_at", r.settled_at);
+        v("expires", r.expires);
     }
 };
 extern template const table_info& info_of_table<slot>();

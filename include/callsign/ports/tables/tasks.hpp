@@ -29,7 +29,8 @@ struct task_head {
     bool purged = false;
     bool over = false;  // completed, deleted or purged
     callsign::author author{};
-    std::size_t bytes = 0;  // of the attributes, as size_of() counts them
+    std::optional<slot_id> slot;  // which created it
+    std::size_t bytes = 0;        // of the attributes, as size_of() counts them
     // Bytes of the differences in history since the last whole state, or more.
     std::int64_t way_back = 0;
 };
@@ -91,6 +92,7 @@ struct table<task_row> {
         v("purged", r.purged);
         v("over", r.over);
         v.fixed("author", r.author);
+        v("slot_id", r.slot);
         v("bytes", r.bytes);
         v("way_back", r.way_back);
     }

@@ -29,6 +29,7 @@ namespace tasks {
 // Returns false to stop.
 using visitor = std::function<bool(task&&)>;
 
+std::optional<task> find(read_tx& tx, task_id id);
 std::optional<task> find(read_tx& tx, account_id account, const uuid& id);
 std::optional<task> find(read_tx& tx, series_id series, std::string_view period,
                          std::int64_t number);
@@ -54,10 +55,10 @@ std::vector<task> numbered(read_tx& tx, series_id series, std::string_view perio
 // no task with this UUID.
 task_id put(write_tx& tx, task task, series_id series);
 // Adds content to a task that so far is a number only, assigned while the account was opaque:
-// version `seq` created it, `last_seq` changed it last. Writes no history. Requires: purged, and
-// the seq of its receipt is 0.
+// version `seq` created it, for the slot `by`, `last_seq` changed it last. Writes no history.
+// Requires: purged, and the seq of its receipt is 0.
 void reveal(write_tx& tx, task_id id, attributes attributes, std::int64_t seq,
-            std::int64_t last_seq);
+            std::int64_t last_seq, std::optional<slot_id> by = {});
 // Reverts reveal(): the task is a number only. Requires: it has no history.
 void conceal(write_tx& tx, task_id id);
 // Assigns a receipt to a task. Requires: it has none.

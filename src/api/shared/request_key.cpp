@@ -1,0 +1,74 @@
+#include "request_key.hpp"
+
+#include "problem.hpp"
+
+#include <callsign/seal/envelope.hpp>
+#include <callsign/wire/convert.hpp>
+
+#include <array>
+#include <vector>
+
+namespace callsign::api {
+namespace {
+
+using boost::beast::http::field;
+
+std::variant<std::optional<request_key>, http_response> read(const request_context& c,
+                                                             std::string_view token) {
+    std::vector<std::string_view> values;
+    const auto fields = c.request.equal_range("Idempotency-Key");
+    for (auto f = fields.first; f != fields.second; ++f) {
+        values.emplace_back(f->value().data(), f->value().size());
+    }
+    auto key = wire::parse_idempotency_key(values);
+    if (const auto* malformed = std::get_if<wire::key_malformed>(&key)) {
+        return answer_problem(c, problems::key_malformed, malformed->detail);
+    }
+    auto* const text = std::get_if<std::string>(&key);
+    if (!text) return std::nullopt;
+    const std::string method(c.request.method_string());
+    const std::string target(c.request.target());
+    constexpr std::string_view end("\0", 1);
+    return request_key{std::move(*text), sha256({method, end, target, end, token, end,
+                                                 std::string_view(c.request.body())})};
+}
+
+// The key that encrypts a response's secret.
+seal::key secret_key(const request_context& c, const request_key& key) {
+    const digest made = sha256({"callsign response", header_of(c.request, field::authorization),
+                                std::string_view("\0", 1), key.key});
+    return seal::key(std::span<const std::uint8_t, seal::key_bytes>(made));
+}
+
+}  // namespace
+
+std::variant<std::optional<request_key>, http_response> read_request_key(const request_context& c) {
+    return read(c, {});
+}
+
+std::variant<std::optional<request_key>, http_response> read_secret_request_key(
+    const request_context& c) {
+    const digest token = sha256(header_of(c.request, field::authorization));
+    return read(c, bytes_of(token));
+}
+
+void seal_secret(const request_context& c, entropy& source, std::string_view secret,
+                 request_key& key) {
+    std::array<std::uint8_t, seal::nonce_bytes> nonce{};
+    source.fill(nonce);
+    key.sealed = seal::seal_body(secret_key(c, key), uuid{}, nonce, secret);
+}
+
+std::string opened_secret(const request_context& c, const request_key& key,
+                          std::string_view sealed) {
+    auto opened = seal::open_body(secret_key(c, key), uuid{}, sealed);
+    auto* const secret = std::get_if<std::string>(&opened);
+    return secret ? std::move(*secret) : std::string();
+}
+
+http_response as_replayed(http_response response) {
+    response.headers.emplace_back("Idempotent-Replayed", "true");
+    return response;
+}
+
+}  // namespace callsign::api

@@ -1,0 +1,27 @@
+#include <callsign/ports/tables/requests.hpp>
+#include <callsign/rules/rows/requests.hpp>
+
+#include <utility>
+
+namespace callsign::requests {
+
+std::optional<kept_request> find(read_tx& tx, account_id account, std::string_view key) {
+    return copy_of(tx.get<requests_by_key>(account, key));
+}
+
+void put(write_tx& tx, kept_request made) {
+    tx.raise_last_moment(made.at);
+    tx.put(std::move(made));
+}
+
+std::int64_t forget_before(write_tx& tx, time_point before, std::int64_t limit) {
+    std::int64_t count = 0;
+    for (const auto& each : tx.all(range_of<requests_by_time>().limit(limit))) {
+        if (each->at >= before) break;
+        tx.erase(each);
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace callsign::requests
