@@ -417,7 +417,8 @@ CREATE TABLE key_contests (
 -- ---- webhooks ----
 
 -- URLs that an account's changes are posted to. after_seq, after_tasks, mark: everything up to there was delivered.
--- disabled: the reason (domain/webhook.hpp); NULL: enabled.
+-- disabled: the reason (domain/webhook.hpp); NULL: enabled. secret: after a rotation also the former one, which signs
+-- until former_until.
 CREATE TABLE webhooks (
     webhook_id  INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts,
@@ -425,6 +426,7 @@ CREATE TABLE webhooks (
     url         TEXT NOT NULL,
     filter      TEXT NOT NULL,
     secret      BLOB NOT NULL,
+    former_until INTEGER,
     after_seq   INTEGER NOT NULL,
     after_tasks INTEGER NOT NULL,
     mark        TEXT NOT NULL,

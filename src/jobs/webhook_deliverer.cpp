@@ -38,6 +38,19 @@ constexpr std::int64_t unsaved_seqs_max = 1'000;
 // Time without another change, after which the place is made durable too.
 constexpr milliseconds look_wait_max{30'000};
 
+// How long a test waits for its account's deliveries.
+constexpr milliseconds test_wait_max{std::chrono::seconds{10}};
+
+constexpr const char* no_secret =
+    "the server cannot decrypt the secret: the master key is missing or wrong";
+
+// Generates an ID that no other delivery has.
+uuid draw_uuid(entropy& source) {
+    std::array<std::uint8_t, 16> bits{};
+    source.fill(bits);
+    return make_uuid_v4(bits);
+}
+
 // Returns why there was no response, for the webhook's owner.
 std::string text_of(const net::http_failure& failure) {
     if (failure.timed_out()) return "no response within the timeout";
@@ -71,7 +84,7 @@ struct webhook_deliverer::hook {
     webhook row{};                           // its place may be ahead of the durable one
     std::optional<net::outgoing_url> url{};  // none: it or the filter is no longer valid
     std::optional<task_filter> filter{};
-    std::optional<seal::secret_bytes> secret{};
+    std::optional<seal::webhook_secrets> secrets{};
 
     std::int64_t heard = 0;  // the account's highest announced seq
     feed_place saved{};      // the durable place
@@ -277,12 +290,13 @@ void webhook_deliverer::read_settings(hook& h) const {
     auto* const valid = std::get_if<net::outgoing_url>(&url);
     h.url.reset();
     if (wrong.empty() && valid != nullptr) h.url = std::move(*valid);
-    h.secret.reset();
+    h.secrets.reset();
     if (master_ == nullptr) return;
     const seal::belongs_to owner{seal::purpose::webhook_secret, h.account, h.uuid};
     auto opened = master_->open(owner, h.row.sealed_secret);
-    if (auto* const secret = std::get_if<seal::secret_bytes>(&opened))
-        h.secret = std::move(*secret);
+    if (const auto* const stored = std::get_if<seal::secret_bytes>(&opened)) {
+        h.secrets = seal::unpacked(*stored);
+    }
 }
 
 asio::awaitable<webhook_deliverer::step> webhook_deliverer::deliver_next(hook& h) {
@@ -370,6 +384,7 @@ asio::awaitable<std::optional<std::string>> webhook_deliverer::body_of(const hoo
     auto make = [&part = page.part(), &key_attribute = key_attribute_] {
         v1::WebhookEvents events;
         events.set_cursor(wire::cursor_text(part.changes.back().place, part.changes.back().mark));
+        events.set_type("changes");
         for (const task_change& change : part.changes) {
             *events.add_changes() = wire::to_message(change, key_attribute);
         }
@@ -395,20 +410,15 @@ asio::awaitable<void> webhook_deliverer::post(hook& h, const read_changes::part&
 
     const milliseconds begun = clock_.elapsed();
     h.asked_pause = milliseconds{0};
-    if (!h.secret) {
-        attempt.error = "the server cannot decrypt the secret: the master key is missing or wrong";
+    if (!h.secrets) {
+        attempt.error = no_secret;
     } else {
         call.headers = headers_of(h, attempt.id, call.body);
         net::outgoing_url url = *h.url;
         const auto outcome = co_await exchange(h.account, std::move(url), std::move(call));
-        if (!outcome) {
-            attempt.error = text_of(outcome.error());
-        } else {
-            attempt.status = outcome->status;
-            attempt.delivered = outcome->status / 100 == 2;
-            if (!attempt.delivered) h.asked_pause = net::retry_after(*outcome);
-            if (outcome->status == 410) command.disable = webhook_end::gone;
-        }
+        record(attempt, outcome);
+        if (outcome && !attempt.delivered) h.asked_pause = net::retry_after(*outcome);
+        if (attempt.status == 410) command.disable = webhook_end::gone;
     }
     attempt.took = clock_.elapsed() - begun;
     // May be after changes that are not for this webhook.
@@ -434,13 +444,59 @@ asio::awaitable<net::http_outcome> webhook_deliverer::exchange(account_id accoun
 
 net::http_field_list webhook_deliverer::headers_of(const hook& h, const std::string& id,
                                                    const std::string& body) const {
+    const time_point now = clock_.now();
     const std::int64_t seconds =
-        std::chrono::floor<std::chrono::seconds>(clock_.now()).time_since_epoch().count();
+        std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+    const seal::webhook_secrets& its = *h.secrets;
+    std::string signatures = seal::webhook_signature(its.current.bytes(), id, seconds, body);
+    if (its.former && h.row.former_until && now < *h.row.former_until) {
+        signatures += " " + seal::webhook_signature(its.former->bytes(), id, seconds, body);
+    }
     return {{"Content-Type", std::string(wire::media_type::json)},
             {"User-Agent", "callsignd/" CALLSIGN_VERSION},
             {"webhook-id", id},
             {"webhook-timestamp", std::to_string(seconds)},
-            {"webhook-signature", seal::webhook_signature(h.secret->bytes(), id, seconds, body)}};
+            {"webhook-signature", std::move(signatures)}};
+}
+
+asio::awaitable<result<std::optional<webhook_delivery>>> webhook_deliverer::test(
+    account_id account, callsign::uuid uuid) {
+    if (calls_ == nullptr || stopped_) co_return make_error_code(errc::shutting_down);
+    const find_webhook question{account, uuid};
+    auto found = co_await engine_.ask(question);
+    if (!found) co_return found.error();
+    if (!*found) co_return std::nullopt;
+    hook h{.account = account, .uuid = uuid, .row = **std::move(found)};
+    read_settings(h);
+    webhook_delivery attempt{.id = to_string(uuid) + "_test_" + to_string(draw_uuid(entropy_)),
+                             .at = clock_.now()};
+    if (!h.url || !h.secrets) {
+        attempt.error = h.secrets ? "the URL or the filter is no longer valid" : no_secret;
+        co_return attempt;
+    }
+    v1::WebhookEvents events;
+    events.set_webhook_id(to_string(uuid));
+    events.set_cursor(wire::cursor_text(h.row.after, h.row.mark));
+    events.set_type("test");
+    const permits::permit mine = co_await deliveries_.take(account, test_wait_max);
+    if (!mine) co_return make_error_code(errc::overloaded);
+    const milliseconds begun = clock_.elapsed();
+    net::http_call call{"POST", {}, {}, wire::encode(wire::format::json, events)};
+    call.headers = headers_of(h, attempt.id, call.body);
+    net::outgoing_url url = *h.url;
+    const auto outcome = co_await exchange(account, std::move(url), std::move(call));
+    record(attempt, outcome);
+    attempt.took = clock_.elapsed() - begun;
+    co_return attempt;
+}
+
+void webhook_deliverer::record(webhook_delivery& attempt, const net::http_outcome& outcome) {
+    if (!outcome) {
+        attempt.error = text_of(outcome.error());
+        return;
+    }
+    attempt.status = outcome->status;
+    attempt.delivered = outcome->status / 100 == 2;
 }
 
 // Makes the place durable before anything more is posted.

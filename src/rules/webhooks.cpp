@@ -58,6 +58,13 @@ edit_webhook::answer apply(write_tx& tx, const edit_webhook& c, const moment& m)
     }
     auto found = webhooks::find(tx, c.account, c.uuid);
     if (!found) return no_such_webhook{};
+    if (c.secrets && c.secrets->edits != found->edits) return edit_webhook::edited_meanwhile{};
+    if (c.url) found->url = *c.url;
+    if (c.filter) found->filter = *c.filter;
+    if (c.secrets) {
+        found->sealed_secret = c.secrets->sealed_secrets;
+        found->former_until = c.secrets->former_until;
+    }
     if (c.start) begin_at(*found, *c.start);
     if (c.enabled && !*c.enabled && !found->disabled) found->disabled = webhook_end::by_request;
     if (c.enabled && *c.enabled) {

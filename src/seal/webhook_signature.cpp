@@ -1,6 +1,7 @@
 #include <callsign/base/assert.hpp>
 #include <callsign/seal/webhook_signature.hpp>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <openssl/evp.h>
@@ -50,6 +51,34 @@ std::string webhook_secret_text(std::span<const std::uint8_t> secret) {
                  encoded.size());  // growing the string would leave a part behind
     text.append(secret_prefix).append(encoded);
     return text;
+}
+
+secret_bytes packed(const webhook_secrets& secrets) {
+    const auto current = secrets.current.bytes();
+    const std::size_t former = secrets.former ? secrets.former->size() : 0;
+    secret_bytes all(1 + current.size() + former);
+    const auto to = all.writable();
+    to[0] = static_cast<std::uint8_t>(current.size());
+    std::ranges::copy(current, to.begin() + 1);
+    if (secrets.former) {
+        std::ranges::copy(secrets.former->bytes(), to.subspan(1 + current.size()).begin());
+    }
+    return all;
+}
+
+std::optional<webhook_secrets> unpacked(const secret_bytes& stored) {
+    const auto secret_in = [](std::span<const std::uint8_t> bytes) {
+        return secret_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    };
+    const auto all = stored.bytes();
+    if (all.empty() || all[0] < webhook_secret_bytes_min || all[0] > webhook_secret_bytes_max ||
+        all.size() < std::size_t{1} + all[0]) {
+        return std::nullopt;
+    }
+    webhook_secrets secrets{secret_in(all.subspan(1, all[0]))};
+    const auto former = all.subspan(1 + all[0]);
+    if (!former.empty()) secrets.former = secret_in(former);
+    return secrets;
 }
 
 std::string webhook_signature(std::span<const std::uint8_t> secret, std::string_view id,

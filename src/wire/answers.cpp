@@ -201,6 +201,7 @@ v1::Webhook to_message(const webhook& w) {
     out.set_failures(w.failures);
     set_timestamp(*out.mutable_created_at(), w.created_at);
     out.set_cursor(cursor_text(w.after, w.mark));
+    if (w.former_until) set_timestamp(*out.mutable_former_secret_until(), *w.former_until);
     return out;
 }
 

@@ -504,6 +504,7 @@ def audit(w):
 # ---- webhooks ----
 
 def webhooks(w, receiver):
+    w.ask("POST /v1/changes/tickets", 201, w.anna["read"])
     token, at = w.anna["admin"], "/v1/webhooks"
     secret = base64.b64encode(bytes(range(32))).decode()
     wanted = {"url": receiver.url, "filter": "project=hooked", "secret": f"whsec_{secret}", "after": "now"}
@@ -531,6 +532,19 @@ def webhooks(w, receiver):
         pass
     tried = w.ask(f"GET {own}/deliveries", 200, token).json()["deliveries"]
     w.expect("webhook: other attempts", [each["status"] for each in tried] == [410, 204, 500])
+    receiver.statuses.put(204)
+    outcome = w.ask(f"POST {own}:test", 200, token).json()
+    w.expect("webhook: a test is posted", outcome["delivered"])
+    sent, body = receiver.posts.get(timeout=WAIT)
+    w.expect("webhook: the test's id", sent["webhook-id"] == outcome["deliveryId"])
+    w.checker.matches("webhook test", said.body["content"]["application/json"]["schema"], json.loads(body))
+    rotated = w.ask(f"POST {own}:rotateSecret", 200, token, {}, Idempotency_Key="rotation").json()
+    again = w.ask(f"POST {own}:rotateSecret", 200, token, {}, Idempotency_Key="rotation").json()
+    w.expect("webhook: a retried rotation returns its secret", again["secret"] == rotated["secret"])
+    w.ask(f"POST {own}:rotateSecret", "idempotency-key-reused", token, {"secret": wanted["secret"]}, Idempotency_Key="rotation")
+    w.ask(f"POST {own}:rotateSecret", "validation-failed", token, {"secret": "x"})
+    w.ask(f"PATCH {own}", 200, token, {"filter": None, "url": receiver.url})
+    w.ask(f"PATCH {own}", "idempotency-key-malformed", token, {"enabled": False}, Idempotency_Key="\"")
     w.ask(f"PATCH {own}", 200, token, {"enabled": False, "after": made["cursor"]})
     w.ask(f"PATCH {own}", 200, token, {"enabled": True}, Content_Type="application/merge-patch+json")
     w.ask(f"PATCH {own}", "validation-failed", token, {"after": "x"})

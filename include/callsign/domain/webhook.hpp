@@ -29,10 +29,12 @@ struct webhook {
     bool is_closed = false;  // the account is not active; a store leaves it false
     callsign::uuid uuid{};   // its ID in the API
     std::string url;
-    std::string filter;         // query parameters as of a feed; empty: all changes
-    std::string sealed_secret;  // encrypted with the master key (seal/at_rest.hpp)
-    feed_place after{};         // delivered up to here
-    std::string mark;           // of the version of `after`
+    std::string filter;  // query parameters as of a feed; empty: all changes
+    // Its secrets (seal/webhook_signature.hpp), encrypted with the master key (seal/at_rest.hpp).
+    std::string sealed_secret;
+    std::optional<time_point> former_until{};  // until then the former secret signs, too
+    feed_place after{};                        // delivered up to here
+    std::string mark;                          // of the version of `after`
     std::optional<webhook_end> disabled{};
     std::int64_t failures = 0;  // failed attempts since the last successful one
     // Number of edits by the owner. The result of an attempt begun before an edit is ignored.

@@ -44,6 +44,11 @@ class webhook_deliverer {
                const boost::asio::any_io_executor& executor);
     // Handles an event of engine::events(). Ignored before start() and after stop().
     void follow(const event& happened);
+    // Posts a body of type "test" without changes, once, and returns the outcome; it is not in the
+    // webhook's list of deliveries, and neither counts nor ends as a failure. nullopt: no such
+    // webhook. Errors: as engine::ask(), shutting_down, overloaded (too many deliveries at once).
+    boost::asio::awaitable<result<std::optional<webhook_delivery>>> test(account_id account,
+                                                                         callsign::uuid uuid);
     // Cancels deliveries in progress and starts no more. Completes when no coroutine runs.
     boost::asio::awaitable<void> stop();
 
@@ -76,6 +81,7 @@ class webhook_deliverer {
                                       settle_delivery& command);
     boost::asio::awaitable<net::http_outcome> exchange(account_id account, net::outgoing_url url,
                                                        net::http_call call);
+    static void record(webhook_delivery& attempt, const net::http_outcome& outcome);
     boost::asio::awaitable<void> save(hook& h);
     settle_delivery settling(const hook& h) const;
     boost::asio::awaitable<step> settle(hook& h, settle_delivery command);

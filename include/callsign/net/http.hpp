@@ -147,6 +147,9 @@ struct http_response {
     body_writer write_body{};
     // Instead of a response, for a request that wants_socket(). The connection closes afterwards.
     std::optional<socket_upgrade> upgrade{};
+    // Never compressed: beside a text that the client chose, its size would reveal the secret
+    // (BREACH).
+    bool has_secret = false;
     // Whatever the status, a remote server has failed, not this one.
     bool is_upstream_error = false;
     // Clients send their next request right after this response, on the same connection, and lose

@@ -89,7 +89,7 @@ awaitable<std::variant<std::shared_ptr<following>, http_response>> begin_followi
     feed_context& f, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
     wire::field_errors found;
-    question_reader asked(c, {"after"}, found);
+    question_reader asked(c, {"after", "ticket"}, found);
     // The Last-Event-ID of a reconnecting client overrides the URL.
     const auto field = c.request.find("Last-Event-ID");
     std::string_view after = asked.get("after");

@@ -40,8 +40,9 @@ constexpr route routes[] = {
     {verb::post,    "/v1/tasks:batchCreate",                 access::write,  body::message,  rest<post_tasks>},
     {verb::post,    "/v1/tasks:batchUpdate",                 access::write,  body::message,  rest<patch_tasks>},
     {verb::get,     "/v1/changes",                           access::read,   body::none,     feed<get_changes>},
-    {verb::get,     "/v1/changes/stream",                    access::read,   body::none,     feed<get_changes_stream>, true},
-    {verb::get,     "/v1/changes/socket",                    access::read,   body::none,     feed<get_changes_socket>, true},
+    {verb::get,     "/v1/changes/stream",                    access::read,   body::none,     feed<get_changes_stream>, true, nullptr, true},
+    {verb::get,     "/v1/changes/socket",                    access::read,   body::none,     feed<get_changes_socket>, true, nullptr, true},
+    {verb::post,    "/v1/changes/tickets",                   access::read,   body::none,     feed<post_ticket>},
     {verb::post,    "/v1/keys",                              access::write,  body::message,  rest<post_key>},
     {verb::get,     "/v1/slots/{key}",                       access::read,   body::none,     rest<get_slot>},
 
@@ -65,6 +66,8 @@ constexpr route routes[] = {
     {verb::get,     "/v1/webhooks/{id}",                     access::admin,  body::none,     webhooks<get_webhook>},
     {verb::patch,   "/v1/webhooks/{id}",                     access::admin,  body::message,  webhooks<patch_webhook>},
     {verb::delete_, "/v1/webhooks/{id}",                     access::admin,  body::none,     webhooks<delete_webhook>},
+    {verb::post,    "/v1/webhooks/{id}:rotateSecret",        access::admin,  body::message,  webhooks<rotate_webhook_secret>},
+    {verb::post,    "/v1/webhooks/{id}:test",                access::admin,  body::none,     webhooks<test_webhook>},
     {verb::get,     "/v1/webhooks/{id}/deliveries",          access::admin,  body::none,     webhooks<get_deliveries>},
 
     {verb::get,     "/v1/admin/accounts",                    access::operators, body::none,    admin<get_accounts>},

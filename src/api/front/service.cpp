@@ -3,6 +3,7 @@
 #include "head.hpp"
 #include "rate_limits.hpp"
 #include "routes.hpp"
+#include "shared/negotiation.hpp"
 #include "shared/problem.hpp"
 #include "sync/known_clients.hpp"
 #include "sync/registrations.hpp"
@@ -17,6 +18,9 @@
 #include <callsign/jobs/ordered_lists.hpp>
 #include <callsign/jobs/snapshots.hpp>
 #include <callsign/jobs/webhook_deliverer.hpp>
+#include <callsign/wire/gzip.hpp>
+#include <callsign/wire/media_types.hpp>
+#include <callsign/wire/parameters.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -33,6 +37,20 @@ constexpr std::size_t unread_body_bytes_max = 16u << 10;
 // Returns who is charged for a caller's bodies: the account, or all operators together.
 payer payer_of(const principal& who) {
     return who.account ? payer(*who.account) : payer::operators();
+}
+
+// A smaller response gains nothing.
+constexpr std::size_t packed_bytes_min = 1024;
+// Compressed on the network thread up to this size.
+constexpr std::size_t packed_at_once_max = 16u << 10;
+
+// Files of the page are stored compressed, and data of devices is encrypted.
+bool is_compressible(const http_response& response) {
+    static constexpr std::string_view types[] = {wire::media_type::json, wire::media_type::problem,
+                                                 wire::media_type::protobuf,
+                                                 wire::media_type::yaml};
+    return response.body.size() >= packed_bytes_min && !response.has_secret &&
+           std::ranges::find(types, response.content_type) != std::end(types);
 }
 
 using maybe_response = std::optional<http_response>;
@@ -80,6 +98,20 @@ std::string_view forbids(const request_context& c) {
     return "The request is not permitted.";
 }
 
+// Returns the ticket in the query; empty: none, or the route takes none.
+std::string ticket_of(const request_context& c) {
+    if (!c.head.route->takes_ticket) return {};
+    wire::field_errors ignored;
+    return std::string(wire::parameters(c.request.query(), {"ticket"}, ignored).get("ticket"));
+}
+
+http_response with_bad_ticket(const request_context& c) {
+    auto response = answer_problem(c, problems::invalid_token,
+                                   "The ticket is unknown, used or expired. Request another one.");
+    return logged_as(challenged(std::move(response), "Bearer error=\"invalid_token\""), auth_failed,
+                     "unknown-ticket");
+}
+
 maybe_response forbidden(const request_context& c) {
     const std::string_view why = forbids(c);
     if (why.empty()) return std::nullopt;
@@ -117,6 +149,7 @@ class service::impl {
           feed_(options.feed),
           followers_(clock, feed_),
           pages_(engine, clock),
+          tickets_(clock),
           webhook_options_(options.webhooks),
           remote_(std::move(options.remote)),
           web_options_(options.web),
@@ -129,15 +162,17 @@ class service::impl {
           backups_(jobs_, std::move(options.backups), clock),
           deliverer_(engine, clock, entropy, pages_, webhook_options_, master_.get(),
                      sync_.key_attribute),
-          contexts_{{engine, jobs_, entropy, clock, lists_, sync_.key_attribute,
-                     options.api.public_url, options.api.speaks_tls},
-                    {engine, clock, feed_, followers_, pages_, sync_.key_attribute},
-                    {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls()},
-                    {engine, jobs_, clock, sync_, turnstile_, clients_, sessions_, registrations_,
-                     snapshots_},
-                    {engine, jobs_, reaper, clock, entropy, late_retries_, remote_, backups_},
-                    {engine, hooks_, all_routes()},
-                    {web_options_}},
+          contexts_{
+              {engine, jobs_, entropy, clock, lists_, sync_.key_attribute, options.api.public_url,
+               options.api.speaks_tls},
+              {engine, clock, feed_, followers_, pages_, sync_.key_attribute, entropy, tickets_},
+              {engine, clock, entropy, master_.get(), webhook_options_, deliverer_.calls(),
+               deliverer_},
+              {engine, jobs_, clock, sync_, turnstile_, clients_, sessions_, registrations_,
+               snapshots_},
+              {engine, jobs_, reaper, clock, entropy, late_retries_, remote_, backups_},
+              {engine, hooks_, all_routes()},
+              {web_options_}},
           events_(engine.events().subscribe([this](const event& happened) { follow(happened); })) {}
 
     // Returns the header's data, read before the body arrived, or read now.
@@ -148,8 +183,13 @@ class service::impl {
 
     // Authenticates and authorises the caller. Returns a response if that fails.
     awaitable<maybe_response> authenticate(request_context& c) {
-        if (!c.head.token) co_return without_token(c);
-        if (const principal* known = tokens_.remembered(*c.head.token)) {
+        if (!c.head.token) {
+            const std::string ticket = ticket_of(c);
+            if (ticket.empty()) co_return without_token(c);
+            const auto holder = tickets_.take(ticket);
+            if (!holder) co_return with_bad_ticket(c);
+            c.who = *holder;
+        } else if (const principal* known = tokens_.remembered(*c.head.token)) {
             c.who = *known;
         } else {
             const auto read = co_await tokens_.ask(*c.head.token);
@@ -226,6 +266,24 @@ class service::impl {
         }
     }
 
+    // Compresses a response if its client accepts that. Large ones at the account's expense, off
+    // the network thread; if the pool is full, the response is sent as it is.
+    awaitable<void> compress(const request_context& c, http_response& response) {
+        if (!is_compressible(response)) co_return;
+        response.headers.emplace_back("Vary", "Accept-Encoding");
+        if (!takes_gzip(list_of(c.request, boost::beast::http::field::accept_encoding))) co_return;
+        auto pack = [&response] { return wire::gzipped(response.body); };
+        const bool is_little = response.body.size() <= packed_at_once_max;
+        const bool is_open = !c.head.route || c.head.route->is_open();
+        const payer who = is_open ? payer::anonymous() : payer_of(c.who);
+        const claim asks{who, {.bytes = response.body.size()}};
+        auto packed =
+            co_await contexts_.rest.engine.offload_unless(is_little, asks, std::move(pack));
+        if (!packed) co_return;
+        response.body = *std::move(packed);
+        response.headers.emplace_back("Content-Encoding", "gzip");
+    }
+
     // Counts a request of the account. Returns the response if it exceeds the limit. `limited` is
     // filled in for show_limit().
     maybe_response count(request_context& c, std::optional<rate_limits::state>& limited) {
@@ -257,6 +315,7 @@ class service::impl {
         clients_.follow(happened);
         pages_.follow(happened);
         followers_.follow(happened);
+        tickets_.follow(happened);
         deliverer_.follow(happened);
         const auto* const retry = std::get_if<events::retry_seen>(&happened);
         if (retry && retry->found == slot_state::failed) ++late_retries_;
@@ -274,6 +333,7 @@ class service::impl {
     feed_options feed_;
     followers followers_;
     jobs::feed_pages pages_;
+    tickets tickets_;
     const jobs::webhook_options webhook_options_;
     const remote_support remote_;
     const web_options web_options_;
@@ -318,6 +378,7 @@ awaitable<http_response> service::handle(http_request request) {
         response = co_await c.head.route->run(impl_->contexts_, c);
         impl_->link(*response);
     }
+    co_await impl_->compress(c, *response);
     if (limited) impl_->show_limit(*limited, *response);
     impl_->tell(c, *response);
     co_return std::move(*response);

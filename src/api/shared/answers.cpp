@@ -16,6 +16,7 @@ http_response answer_message(const request_context& c, unsigned status,
 http_response answer_secret(const request_context& c, unsigned status,
                             const google::protobuf::Message& message) {
     http_response response = answer_message(c, status, message);
+    response.has_secret = true;
     response.headers.emplace_back("Cache-Control", "no-store");
     return response;
 }

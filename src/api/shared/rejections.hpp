@@ -42,6 +42,12 @@ inline const overloaded rejections{
         return rejected{problems::key_reused,
                         "The key was used with another request. Use a new key."};
     },
+    [](edit_webhook::edited_meanwhile) {
+        return rejected{problems::request_in_progress,
+                        "The webhook was changed at the same time. Retry.",
+                        {},
+                        true};
+    },
     [](in_progress) {
         return rejected{problems::request_in_progress, "Retry with the same key.", {}, true};
     },

@@ -53,6 +53,9 @@ struct route {
     // Checks the captures, besides the template; if false, the path does not exist. Null: no check.
     bool (*fits)(const captures&) = nullptr;
 
+    // Admits a ticket in the query (tickets.hpp) instead of a token.
+    bool takes_ticket = false;
+
     // Returns whether no token is needed.
     constexpr bool is_open() const { return needs == access::anyone || needs == access::device; }
 };

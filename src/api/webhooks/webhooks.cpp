@@ -14,6 +14,8 @@ namespace callsign::api {
 namespace {
 
 constexpr std::size_t filter_bytes_max = 2048;
+// How long a former secret signs, too: receivers get the new one meanwhile.
+constexpr milliseconds former_secret_span{std::chrono::hours{24}};
 
 // Returns the ID in the path; nil, which no webhook has: it is malformed.
 uuid named_webhook(const request_context& c) {
@@ -89,10 +91,58 @@ seal::secret_bytes draw_secret(entropy& source) {
 }
 
 std::string sealed(const webhook_context& w, account_id account, const uuid& id,
-                   const seal::secret_bytes& secret) {
+                   const seal::webhook_secrets& secrets) {
     std::array<std::uint8_t, seal::nonce_bytes> nonce{};
     w.entropy.fill(nonce);
-    return w.master->seal({seal::purpose::webhook_secret, account, id}, nonce, secret.bytes());
+    const seal::secret_bytes all = seal::packed(secrets);
+    return w.master->seal({seal::purpose::webhook_secret, account, id}, nonce, all.bytes());
+}
+
+// Returns the secret that the client chose, or a new one; nullopt: `found` has the error.
+std::optional<seal::secret_bytes> chosen_secret(const webhook_context& w, const std::string& text,
+                                                wire::field_errors& found) {
+    if (text.empty()) return draw_secret(w.entropy);
+    auto secret = seal::parse_webhook_secret(text);
+    if (!secret) {
+        add_error(found, {"secret", "malformed",
+                          "Must be whsec_ and base64 of 24 to 64 bytes. If omitted, the server "
+                          "generates a secret."});
+    }
+    return secret;
+}
+
+// The response to a request that sets a secret, which it contains.
+http_response answer_with_secret(const request_context& c, unsigned status, const webhook& its,
+                                 const std::string& secret) {
+    v1::Webhook message = wire::to_message(its);
+    message.set_secret(secret);
+    auto response = answer_secret(c, status, message);
+    seal::wipe(*message.mutable_secret());
+    if (status == 201) {
+        response.headers.emplace_back("Location", "/v1/webhooks/" + message.webhook_id());
+    }
+    return response;
+}
+
+// Submits a command that sets a secret. `once`: with the secret that `text` is, sealed.
+template <class Command>
+awaitable<http_response> carry_out_with_secret(webhook_context& w, request_context& c,
+                                               Command command, unsigned status,
+                                               const seal::secret_bytes& secret,
+                                               std::optional<request_key> once) {
+    std::string text = seal::webhook_secret_text(secret.bytes());
+    const seal::wiped afterwards(text);
+    if (once) seal_secret(c, w.entropy, text, *once);
+    command.once = once;
+    const overloaded done{
+        [&](const webhook& its) { return answer_with_secret(c, status, its, text); },
+        [&](const replayed<webhook>& again) {
+            std::string first = opened_secret(c, *once, again.sealed);
+            const seal::wiped its(first);
+            return as_replayed(answer_with_secret(c, status, again.first, first));
+        }};
+    co_return co_await carry_out(w.engine, c, std::move(command), done,
+                                 [](account_is_opaque) { return unseen(); });
 }
 
 // Generates an ID that is hard to guess, as all IDs in URLs are.
@@ -119,13 +169,7 @@ awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
         check_url(w, wanted.url(), wrong);
         filter = check_filter(wanted.filter(), wrong);
         check_cursor(wanted.after(), wrong);
-        secret = wanted.secret().empty() ? draw_secret(w.entropy)
-                                         : seal::parse_webhook_secret(wanted.secret());
-        if (!secret) {
-            add_error(wrong, {"secret", "malformed",
-                              "Must be whsec_ and base64 of 24 to 64 bytes. If omitted, the server "
-                              "generates a secret."});
-        }
+        secret = chosen_secret(w, wanted.secret(), wrong);
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     if (w.master == nullptr) co_return answer_rejected(c, rejections(jobs::no_master_key{}));
@@ -139,29 +183,11 @@ awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
                            .uuid = id,
                            .url = wanted.url(),
                            .filter = wanted.filter(),
-                           .sealed_secret = sealed(w, c.account(), id, *secret),
+                           .sealed_secret = sealed(w, c.account(), id, {secret->copy()}),
                            .start = std::get<webhook_start>(std::move(*start)),
                            .count_max = w.options.account_max};
-    std::string text = seal::webhook_secret_text(secret->bytes());
-    const seal::wiped its_text(text);
-    if (once) seal_secret(c, w.entropy, text, *once);
-    command.once = once;
-    const auto answer = [&](const webhook& made, const std::string& its) {
-        v1::Webhook message = wire::to_message(made);
-        message.set_secret(its);
-        auto response = answer_secret(c, 201, message);
-        seal::wipe(*message.mutable_secret());
-        response.headers.emplace_back("Location", "/v1/webhooks/" + message.webhook_id());
-        return response;
-    };
-    const overloaded done{[&](const webhook& made) { return answer(made, text); },
-                          [&](const replayed<webhook>& again) {
-                              std::string first = opened_secret(c, *once, again.sealed);
-                              const seal::wiped its(first);
-                              return as_replayed(answer(again.first, first));
-                          }};
-    co_return co_await carry_out(w.engine, c, std::move(command), done,
-                                 [](account_is_opaque) { return unseen(); });
+    co_return co_await carry_out_with_secret(w, c, std::move(command), 201, *secret,
+                                             std::move(once));
 }
 
 awaitable<http_response> get_webhooks(webhook_context& w, request_context& c) {
@@ -191,8 +217,14 @@ awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
     v1::EditWebhook wanted;
     if (read_body(c, wanted, wrong)) {
         for (const std::string& name : wanted.clear()) {
-            add_error(wrong, {name, "required", "Must not be removed."});
+            if (name == "filter" && !wanted.has_filter()) {
+                wanted.set_filter("");
+            } else {
+                add_error(wrong, {name, "required", "Must not be removed."});
+            }
         }
+        if (wanted.has_url()) check_url(w, wanted.url(), wrong);
+        if (wanted.has_filter()) check_filter(wanted.filter(), wrong);
         if (wanted.has_after() && wanted.after().empty()) {
             add_error(wrong, {"after", "malformed", "Must not be empty."});
         }
@@ -201,6 +233,8 @@ awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     edit_webhook command{.account = c.account(), .uuid = named_webhook(c)};
     command.once = std::get<std::optional<request_key>>(std::move(key));
+    if (wanted.has_url()) command.url = wanted.url();
+    if (wanted.has_filter()) command.filter = wanted.filter();
     if (wanted.has_enabled()) command.enabled = wanted.enabled();
     if (wanted.has_after()) {
         std::string from = wanted.after();
@@ -215,6 +249,43 @@ awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
     co_return co_await carry_out(w.engine, c, std::move(command), [&c](const webhook& its) {
         return answer_message(c, 200, wire::to_message(its));
     });
+}
+
+awaitable<http_response> rotate_webhook_secret(webhook_context& w, request_context& c) {
+    auto key = read_secret_request_key(c);
+    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
+    wire::field_errors wrong;
+    v1::RotateSecret wanted;
+    std::optional<seal::secret_bytes> secret;
+    const bool is_read = read_body(c, wanted, wrong);
+    const seal::wiped afterwards(*wanted.mutable_secret());
+    if (is_read) secret = chosen_secret(w, wanted.secret(), wrong);
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
+    if (w.master == nullptr) co_return answer_rejected(c, rejections(jobs::no_master_key{}));
+    const uuid id = named_webhook(c);
+    const find_webhook question{c.account(), id};
+    const auto found = co_await w.engine.ask(question);
+    if (!found) co_return answer_error(c, found.error());
+    if (!*found) co_return answer_rejected(c, rejections(no_such_webhook{}));
+    const auto opened =
+        w.master->open({seal::purpose::webhook_secret, c.account(), id}, (*found)->sealed_secret);
+    const auto* const stored = std::get_if<seal::secret_bytes>(&opened);
+    auto former = stored ? seal::unpacked(*stored) : std::nullopt;
+    seal::webhook_secrets now{secret->copy()};
+    // A secret that cannot be decrypted signs nothing.
+    if (former) now.former = std::move(former->current);
+    edit_webhook command{.account = c.account(), .uuid = id};
+    command.secrets = {sealed(w, c.account(), id, now), w.clock.now() + former_secret_span,
+                       (*found)->edits};
+    co_return co_await carry_out_with_secret(w, c, std::move(command), 200, *secret,
+                                             std::get<std::optional<request_key>>(std::move(key)));
+}
+
+awaitable<http_response> test_webhook(webhook_context& w, request_context& c) {
+    const auto done = co_await w.deliverer.test(c.account(), named_webhook(c));
+    if (!done) co_return answer_error(c, done.error());
+    if (!*done) co_return answer_rejected(c, rejections(no_such_webhook{}));
+    co_return answer_message(c, 200, wire::to_message(**done));
 }
 
 awaitable<http_response> delete_webhook(webhook_context& w, request_context& c) {

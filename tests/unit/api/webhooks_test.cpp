@@ -396,6 +396,105 @@ TEST_F(webhook_api, a_secret_is_generated_and_shown_once) {
     EXPECT_NE(other.at("secret"), made.at("secret"));
 }
 
+TEST_F(webhook_api, its_url_and_filter_can_be_changed) {
+    const std::string id = add();
+    create("one");
+    const auto now = call(verb::patch, "/v1/webhooks/" + id,
+                          R"({"url":"https://example.com/other","filter":"tag=a"})", 200);
+    EXPECT_EQ(now.at("filter").as_string(), "tag=a");
+    create("two");
+    create("three", R"(,"tags":["a"])");
+    EXPECT_EQ(to.descriptions(), (texts{"one", "three"}));
+    EXPECT_EQ(to.calls.back().url.target, "/other");
+    EXPECT_FALSE(
+        call(verb::patch, "/v1/webhooks/" + id, R"({"filter":null})", 200).contains("filter"));
+    create("four");
+    EXPECT_EQ(to.descriptions().back(), "four");
+    EXPECT_EQ(fields_of(call(verb::patch, "/v1/webhooks/" + id,
+                             R"({"url":"https://10.0.0.1/","filter":"x=1"})", 400)),
+              (texts{"url", "filter.x"}));
+    EXPECT_EQ(fields_of(call(verb::patch, "/v1/webhooks/" + id, R"({"url":null})", 400)),
+              texts{"url"});
+}
+
+// Receivers verify with either secret for a day.
+TEST_F(webhook_api, its_secret_is_rotated_with_two_signatures) {
+    const std::string id = add();
+    const auto signatures = [&](const std::string& description) {
+        create(description);
+        return to.calls.back().header("webhook-signature");
+    };
+    const auto signed_by = [&](const std::string& secret) {
+        const posted& p = to.calls.back();
+        const auto at = std::stoll(p.header("webhook-timestamp"));
+        return seal::webhook_signature(seal::parse_webhook_secret(secret)->bytes(),
+                                       p.header("webhook-id"), at, p.call.body);
+    };
+    const std::string old_secret(secret_text);
+    const std::string one = signatures("one");
+    EXPECT_EQ(one, signed_by(old_secret));
+    const auto rotated = call(verb::post, "/v1/webhooks/" + id + ":rotateSecret", "{}", 200);
+    const std::string next(rotated.at("secret").as_string());
+    EXPECT_TRUE(rotated.contains("formerSecretUntil"));
+    EXPECT_NE(next, old_secret);
+    const std::string two = signatures("two");
+    EXPECT_EQ(two, signed_by(next) + " " + signed_by(old_secret));
+    h.advance(25h);
+    const std::string three = signatures("three");
+    EXPECT_EQ(three, signed_by(next));
+    // A second rotation ends the first one.
+    call(verb::post, "/v1/webhooks/" + id + ":rotateSecret", R"({"secret":")" + old_secret + "\"}",
+         200);
+    const std::string four = signatures("four");
+    EXPECT_EQ(four, signed_by(old_secret) + " " + signed_by(next));
+    EXPECT_EQ(fields_of(call(verb::post, "/v1/webhooks/" + id + ":rotateSecret",
+                             R"({"secret":"s"})", 400)),
+              texts{"secret"});
+    EXPECT_FALSE(show(id).contains("secret"));
+}
+
+// Each rotation has read the former secret; the later one would drop the secret of the first.
+TEST_F(webhook_api, two_rotations_at_once_are_one) {
+    const std::string id = add();
+    header_list headers = bearer(token);
+    headers.emplace_back("Content-Type", "application/json");
+    const auto rotate = [&] {
+        return h.start(
+            make_request(verb::post, "/v1/webhooks/" + id + ":rotateSecret", "{}", headers));
+    };
+    const auto one = rotate(), other = rotate();
+    h.settle();
+    ASSERT_TRUE(one->has_value() && other->has_value());
+    EXPECT_EQ(std::min((*one)->status, (*other)->status), 200u);
+    EXPECT_EQ(std::max((*one)->status, (*other)->status), 409u);
+}
+
+TEST_F(webhook_api, a_test_posts_once_and_returns_the_outcome) {
+    const std::string id = add();
+    create("one");
+    const auto before = attempts(id).size();
+    const auto outcome = call(verb::post, "/v1/webhooks/" + id + ":test", "", 200);
+    EXPECT_TRUE(outcome.at("delivered").as_bool());
+    EXPECT_EQ(outcome.at("status").as_int64(), 204);
+    const posted& p = to.calls.back();
+    const auto body = json::parse(p.call.body).as_object();
+    EXPECT_EQ(body.at("type").as_string(), "test");
+    EXPECT_EQ(body.at("webhookId").as_string(), id);
+    EXPECT_FALSE(body.contains("changes"));
+    EXPECT_EQ(p.header("webhook-id"), outcome.at("deliveryId").as_string());
+    EXPECT_NE(p.header("webhook-signature"), "");
+    for (int n = 0; n < 6; ++n) {
+        to.answers.push_back(n % 2 == 0 ? no_answer() : status(410));
+        const auto failed = call(verb::post, "/v1/webhooks/" + id + ":test", "", 200);
+        EXPECT_FALSE(failed.at("delivered").as_bool());
+        EXPECT_EQ(failed.contains("error"), n % 2 == 0);
+    }
+    EXPECT_EQ(attempts(id).size(), before);
+    EXPECT_EQ(show(id).at("state").as_string(), "active");
+    EXPECT_EQ(show(id).at("failures").as_int64(), 0);
+    call(verb::post, "/v1/webhooks/5e1f7a38-93b2-4c1d-9a44-0c7d1a9be001:test", "", 404);
+}
+
 TEST_F(webhook_api, an_opaque_account_has_none) {
     const std::string operators = h.operator_token();
     const auto made = h.call(post(

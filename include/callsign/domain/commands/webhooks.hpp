@@ -35,14 +35,28 @@ struct create_webhook {
                                 no_such_account, account_is_opaque, too_many>;
 };
 
+// Members without a value stay unchanged.
 struct edit_webhook {
+    // Secrets after a rotation, encrypted.
+    struct rotation {
+        std::string sealed_secrets;
+        time_point former_until;
+        std::int64_t edits = 0;  // the webhook's when its secret was read
+    };
+
     account_id account;
     callsign::uuid uuid{};
+    std::optional<std::string> url{};
+    std::optional<std::string> filter{};
     std::optional<bool> enabled{};  // true resets the failures
     std::optional<webhook_start> start{};
+    std::optional<rotation> secrets{};
     std::optional<request_key> once{};
 
-    using answer = std::variant<webhook, replayed<webhook>, key_conflict, no_such_webhook>;
+    // The webhook was edited while its secret was rotated: nothing was done.
+    struct edited_meanwhile {};
+    using answer =
+        std::variant<webhook, replayed<webhook>, key_conflict, no_such_webhook, edited_meanwhile>;
 };
 
 struct remove_webhook {

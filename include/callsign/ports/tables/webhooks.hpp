@@ -26,9 +26,10 @@ struct table<webhook> {
         v.fixed("webhook_id", r.id);
         v.fixed("account_id", r.account);
         v.fixed("uuid", r.uuid);
-        v.fixed("url", r.url);
-        v.fixed("filter", r.filter);
+        v("url", r.url);
+        v("filter", r.filter);
         v("secret", as_bytes(r.sealed_secret));
+        v("former_until", r.former_until);
         v("after_seq", r.after.seq);
         v("after_tasks", r.after.tasks);
         v("mark", r.mark);

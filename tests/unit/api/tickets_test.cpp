@@ -1,0 +1,81 @@
+// Tickets of clients that cannot send a token: each admits one follower.
+
+#include "api/shared/tickets.hpp"
+
+#include "unit/api/service_fixture.hpp"
+
+namespace callsign::testing {
+namespace {
+
+using boost::beast::http::verb;
+using namespace std::chrono_literals;
+
+struct feed_tickets : service_test {
+    std::string ticket() {
+        const auto made = h.call(post("/v1/changes/tickets", "", syn.token));
+        EXPECT_EQ(made.status, 201u) << made.body;
+        EXPECT_EQ(header(made, "Cache-Control"), "no-store");
+        return text_of(body_of(made).at("ticket"));
+    }
+    // Returns the status of a stream; one that begins has a writer of its body.
+    unsigned follow(const std::string& ticket,
+                    std::string_view path = "/v1/changes/stream?after=0&") {
+        const auto response =
+            h.call(make_request(verb::get, std::string(path) + "ticket=" + ticket, "", {}));
+        EXPECT_EQ(response.status == 200, static_cast<bool>(response.write_body));
+        return response.status;
+    }
+};
+
+TEST_F(feed_tickets, admit_one_follower) {
+    const std::string one = ticket();
+    EXPECT_EQ(follow(one), 200u);
+    EXPECT_EQ(follow(one), 401u) << "used";
+    EXPECT_EQ(follow("ct_unknown"), 401u);
+    EXPECT_EQ(follow(""), 401u);
+}
+
+TEST_F(feed_tickets, expire_in_a_minute) {
+    const std::string one = ticket(), other = ticket();
+    h.advance(59s);
+    EXPECT_EQ(follow(one), 200u);
+    h.advance(1s);
+    EXPECT_EQ(follow(other), 401u);
+}
+
+TEST_F(feed_tickets, admit_to_no_other_route) {
+    const std::string one = ticket();
+    EXPECT_EQ(follow(one, "/v1/tasks?"), 401u);
+    EXPECT_EQ(follow(one, "/v1/changes?"), 401u);
+    EXPECT_EQ(follow(one), 200u) << "it was not used by these";
+}
+
+// A ticket in the URL is not looked at beside a token.
+TEST_F(feed_tickets, are_not_used_beside_a_token) {
+    const std::string one = ticket();
+    const auto response = h.call(get("/v1/changes/stream?after=0&ticket=" + one, syn.token));
+    EXPECT_EQ(response.status, 200u);
+    EXPECT_EQ(follow(one), 200u);
+}
+
+TEST_F(feed_tickets, end_with_their_token) {
+    const auto made = body_of(admin_post("/v1/admin/accounts/syn/tokens", R"({"scope":"read"})"));
+    const std::string token = text_of(made.at("token"));
+    const auto answer = h.call(post("/v1/changes/tickets", "", token));
+    ASSERT_EQ(answer.status, 201u) << answer.body;
+    const std::string one = text_of(body_of(answer).at("ticket"));
+    const auto revoked = h.call(make_request(
+        verb::delete_, "/v1/admin/tokens/" + text_of(made.at("tokenId")), "", bearer(root)));
+    ASSERT_EQ(revoked.status, 200u) << revoked.body;
+    EXPECT_EQ(follow(one), 401u);
+}
+
+TEST_F(feed_tickets, of_an_account_are_limited) {
+    const std::string first = ticket(), second = ticket();
+    for (std::size_t n = 1; n < api::tickets::account_max; ++n) ticket();
+    EXPECT_EQ(follow(first), 401u) << "replaced";
+    EXPECT_EQ(follow(second), 200u);
+}
+
+}  // namespace
+}  // namespace callsign::testing
