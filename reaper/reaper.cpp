@@ -11,6 +11,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace callsign {
@@ -116,8 +118,8 @@ class reaper::impl {
             if (!failed) failed = error;
         };
         keep_first(co_await reconcile_slots(all, remote));
-        keep_first(co_await work_on_series<find_numbering, number_tasks>());
-        keep_first(co_await work_on_series<find_renamed, update_keys>());
+        keep_first(co_await work_on_series<find_numbering, number_tasks>(numbered_));
+        keep_first(co_await work_on_series<find_renamed, update_keys>(renamed_));
         keep_first(co_await forget_settled_slots(all));
         keep_first(co_await remove_deleted_accounts());
         keep_first(co_await forget_old_actions());
@@ -145,22 +147,34 @@ class reaper::impl {
         co_return boost::system::error_code{};
     }
 
-    // Numbers tasks of resumed series, or updates the keys of renamed ones, in steps. A failure of
-    // one series does not affect the others.
+    // Numbers tasks of resumed series, or updates the keys of renamed ones: a step of each series
+    // in turn, so that a large one delays no other. If a sweep may make no more steps, the next one
+    // follows at once. A failure of one series does not affect the others.
     template <class Find, class Step>
-    asio::awaitable<boost::system::error_code> work_on_series() {
+    asio::awaitable<boost::system::error_code> work_on_series(series_id& after) {
         boost::system::error_code failed;
-        for (Find question; !stopped_;) {
+        std::set<series_id> unable;
+        std::int64_t left = status_.options.series_steps_max;
+        for (bool has_stepped = after != series_id{}; left > 0 && !stopped_;) {
+            const Find question{after};
             const auto found = co_await engine_.ask(question);
             if (!found) co_return found.error();
-            if (!found->series) break;
-            question.after = *found->series;
-            for (bool has_more = true; has_more && !stopped_;) {
-                const auto step = co_await engine_.submit(Step{*found->series});
-                if (!step) failed = step.error();
-                has_more = step && step->has_more;
+            after = found->series.value_or(series_id{});
+            if (!found->series) {
+                if (!std::exchange(has_stepped, false)) break;
+                continue;
+            }
+            if (unable.contains(after)) continue;
+            const auto step = co_await engine_.submit(Step{after});
+            has_stepped = has_stepped || step;
+            if (!step) {
+                failed = step.error();
+                unable.insert(after);
+            } else {
+                --left;
             }
         }
+        if (left == 0) changed_.notify();
         co_return failed;
     }
 
@@ -384,6 +398,7 @@ class reaper::impl {
     hub::subscription events_;
     std::optional<find_purged::answer> scrubbing_;  // what is left to do of an account
     account_id scrubbed_of_;                        // the account begun last
+    series_id numbered_, renamed_;                  // the series worked on last
     bool clearing_due_ = false;                     // of the WAL
     bool stopped_ = false;
 };

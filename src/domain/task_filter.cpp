@@ -236,6 +236,14 @@ bool matches(const task_filter& filter, const task& t, time_point now) {
     if (t.purged || !filter.has_status(status_of(all))) return false;
     if (filter.changed_after && t.last_seq <= *filter.changed_after) return false;
     if (!is_in_project(value_of(all, "project"), filter.project)) return false;
+    const bool has_priority =
+        filter.priorities.empty() ||
+        std::ranges::find(filter.priorities, value_of(all, "priority")) != filter.priorities.end();
+    if (!has_priority) return false;
+    const auto has_value = [&](const auto& wanted) {
+        return value_of(all, wanted.first) == wanted.second;
+    };
+    if (!all_of(filter.attributes, has_value)) return false;
     for (std::size_t i = 0; i < task_instants; ++i) {
         if (!is_in(filter.instants[i], all, to_string(static_cast<task_instant>(i)))) return false;
     }

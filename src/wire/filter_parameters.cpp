@@ -34,6 +34,8 @@ class filter_reader {
         f.project = asked_.get("project");
         f.tags = asked_.all("tag");
         f.not_tags = asked_.all("notTag");
+        f.priorities = asked_.all("priority");
+        read_attributes(f);
         f.text = folded(asked_.get("text"));
         read_prefix(f);
         read_instants(f);
@@ -57,6 +59,18 @@ class filter_reader {
             }
         }
         return read;
+    }
+
+    void read_attributes(task_filter& f) {
+        for (std::string& text : asked_.all("attribute")) {
+            std::string_view value = text;
+            const std::string_view name = take_until(value, ':', {});
+            if (name.empty() || name.size() == text.size()) {
+                fault("attribute", "malformed", "Must be NAME:VALUE, such as estimate:3h.");
+            } else {
+                f.attributes.emplace_back(name, value);
+            }
+        }
     }
 
     void read_prefix(task_filter& f) {
@@ -111,7 +125,7 @@ std::optional<task_filter> read_feed_filter(const parameters& asked, field_error
                           "other tasks, and are for lists only."});
     }
     const auto is_filter = [](const parameters::pair& p) {
-        return p.first != "after" && p.first != "limit" && p.first != "wait";
+        return p.first != "after" && p.first != "limit" && p.first != "wait" && p.first != "ticket";
     };
     if (!std::any_of(asked.pairs().begin(), asked.pairs().end(), is_filter)) return std::nullopt;
     if (f.statuses.empty()) {

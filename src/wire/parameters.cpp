@@ -37,6 +37,20 @@ std::string percent_decoded(std::string_view text) {
     return decoded;
 }
 
+namespace {
+
+// Some libraries write lists as name[] or name[0].
+std::string hint_for(std::string_view name, std::span<const std::string_view> repeatable) {
+    const std::string_view stem = name.substr(0, name.find('['));
+    const bool is_list =
+        stem.size() < name.size() && std::ranges::find(repeatable, stem) != repeatable.end();
+    if (!is_list) return "Unknown parameter.";
+    return "Repeat " + std::string(stem) + " instead: " + std::string(stem) + "=...&" +
+           std::string(stem) + "=...";
+}
+
+}  // namespace
+
 parameters::parameters(std::string_view text, std::span<const std::string_view> known,
                        field_errors& found, std::span<const std::string_view> repeatable) {
     const auto is_among = [](std::span<const std::string_view> names, std::string_view name) {
@@ -55,7 +69,7 @@ parameters::parameters(std::string_view text, std::span<const std::string_view> 
         if (is_among(repeatable, name)) {
             pairs_.emplace_back(std::move(name), std::move(value));
         } else if (!is_among(known, name)) {
-            found.push_back({name, "unknown-parameter", "Unknown parameter."});
+            found.push_back({name, "unknown-parameter", hint_for(name, repeatable)});
         } else if (std::any_of(pairs_.begin(), pairs_.end(),
                                [&](const auto& p) { return p.first == name; })) {
             found.push_back({name, "duplicate-parameter", "Must be given once."});

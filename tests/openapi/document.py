@@ -32,6 +32,11 @@ Loader.yaml_implicit_resolvers = {
 Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false)$"), "tf")
 
 
+def narrowed(schema):
+    """Returns the properties that the schema narrows, beside a reference in allOf."""
+    return {name: each for part in [schema, *schema.get("allOf", [])] for name, each in part.get("properties", {}).items()}
+
+
 class Operation:
     def __init__(self, document, method, path, item, said):
         self.method, self.path, self.said = method.upper(), path, said
@@ -46,7 +51,7 @@ class Operation:
         self.codes = {}  # by status
         for status, answer in self.responses.items():
             schema = answer.get("content", {}).get("application/problem+json", {}).get("schema", {})
-            self.codes[status] = schema.get("properties", {}).get("code", {}).get("enum", [])
+            self.codes[status] = narrowed(schema).get("code", {}).get("enum", [])
 
         self.takes_message = PROTOBUF in (self.body or {}).get("content", {})
         self.is_of_account = self.scope in ("read", "write", "admin")
@@ -248,9 +253,9 @@ class Document:
         known |= {code: status for status, code in re.findall(r'\b(\d{3}), "([a-z]+(?:-[a-z]+)+)",', machinery)}
         described = {}
         for name, answer in self.root["components"]["responses"].items():
-            part = answer.get("content", {}).get("application/problem+json", {}).get("schema", {})
-            for code in part.get("properties", {}).get("code", {}).get("enum", []):
-                described.setdefault(code, set()).add(str(part["properties"]["status"]["const"]))
+            part = narrowed(answer.get("content", {}).get("application/problem+json", {}).get("schema", {}))
+            for code in part.get("code", {}).get("enum", []):
+                described.setdefault(code, set()).add(str(part["status"]["const"]))
         for code in known.keys() - described.keys():
             self.faults.append(f"{code}: is a problem's code, and not in the document")
         for code in described.keys() - known.keys():

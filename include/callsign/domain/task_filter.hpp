@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace callsign {
@@ -68,6 +69,9 @@ struct task_filter {
     std::vector<std::string> tags{};
     std::vector<std::string> not_tags{};
     std::vector<virtual_tag> is{};
+    std::vector<std::string> priorities{};  // any of them; "" is a task without one; empty: all
+    // Attributes as stored, by name: all of them have these values.
+    std::vector<std::pair<std::string, std::string>> attributes{};
     std::string prefix{};  // of the series, former ones too
     std::string text{};    // in the description or an annotation; folded()
     std::array<instant_range, task_instants> instants{};

@@ -32,7 +32,8 @@ struct reaper_options {
     // between a client's retries: a client that retries later gets a definite 409 and needs a new
     // key.
     std::optional<milliseconds> window{};
-    // Retention of committed and failed slots, within which retries get their response.
+    // Retention of failed slots and of those that created no task. The others are kept as long as
+    // their task.
     milliseconds retention{std::chrono::hours{24 * 7}};
     // Retention of task history: the greatest age of a usable feed cursor.
     milliseconds history_retention{std::chrono::hours{24 * 30}};
@@ -42,6 +43,9 @@ struct reaper_options {
     milliseconds audit_keep{std::chrono::hours{24 * 365}};
     // Slots per step; the queue serves clients between steps.
     std::int64_t batch = 500;
+    // Steps of one sweep that number the tasks of resumed series, and as many that update the keys
+    // of renamed ones. Repeated renames of a large series must not keep a sweep from its end.
+    std::int64_t series_steps_max = 256;
     auto_window_options automatic{};
 };
 

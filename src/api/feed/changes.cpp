@@ -22,10 +22,10 @@ void read_limit(std::string_view text, std::size_t& limit, wire::field_errors& f
     limit = limit_usual;
     if (text.empty()) return;
     const auto wanted = parse_integer(text);
-    if (wanted && *wanted >= 1 && *wanted <= limit_max) {
-        limit = static_cast<std::size_t>(*wanted);
-    } else {
-        add_error(found, {"limit", "invalid", "Must be 1 to 1000."});
+    if (!wanted || *wanted < 0) {
+        add_error(found, {"limit", "invalid", "Must be a whole number, 1 to 1000."});
+    } else if (*wanted > 0) {
+        limit = static_cast<std::size_t>(std::min(*wanted, limit_max));
     }
 }
 

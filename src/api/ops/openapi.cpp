@@ -159,8 +159,9 @@ class completion {
             "      content:\n"
             "        application/problem+json:\n"
             "          schema:\n"
-            "            $ref: '#/components/schemas/Problem'\n"
-            "            properties: {status: {const: " +
+            "            allOf:\n"
+            "              - $ref: '#/components/schemas/Problem'\n"
+            "              - properties: {status: {const: " +
             status + "}, code: {enum: [" + std::string(codes) +
             "]}}\n"
             "          example:\n"

@@ -89,10 +89,10 @@ class list_reader {
         const std::string_view text = asked_.get("pageSize");
         if (text.empty()) return;
         const auto wanted = parse_integer(text);
-        if (wanted && *wanted >= 1 && *wanted <= list_size_max) {
-            size = static_cast<std::size_t>(*wanted);
-        } else {
-            fault("pageSize", "invalid", "Must be 1 to 500.");
+        if (!wanted || *wanted < 0) {
+            fault("pageSize", "invalid", "Must be a whole number, 1 to 500.");
+        } else if (*wanted > 0) {
+            size = static_cast<std::size_t>(std::min(*wanted, list_size_max));
         }
     }
 

@@ -55,8 +55,8 @@ TEST_F(feed_api, an_empty_account_has_a_cursor_too) {
 }
 
 TEST_F(feed_api, every_error_of_the_query_is_listed) {
-    const json::object why =
-        get("/v1/changes?after=x&limit=0&wait=90s&is=blocked&sort=key&status=done&pageSize=3", 400);
+    const json::object why = get(
+        "/v1/changes?after=x&limit=-1&wait=90s&is=blocked&sort=key&status=done&pageSize=3", 400);
     lines fields;
     for (const auto& error : why.at("errors").as_array()) {
         fields.emplace_back(error.at("field").as_string());

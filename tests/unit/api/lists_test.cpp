@@ -94,13 +94,24 @@ TEST_F(task_lists_over_http, have_complete_tasks_of_one_account) {
 
 TEST_F(task_lists_over_http, report_every_error_of_a_query) {
     EXPECT_EQ(faults_of(list("stauts=pending&status=waiting&is=urgent&dueAfter=tomorrow&sort=due-"
-                             "&pageSize=501&changedAfter=x&prefix=1&project=a&project=b")),
+                             "&pageSize=x&changedAfter=x&prefix=1&project=a&project=b")),
               "stauts unknown-parameter, project duplicate-parameter, status invalid, is invalid, "
               "prefix malformed, dueAfter invalid, changedAfter invalid, sort invalid, "
               "pageSize invalid");
-    for (const char* bad : {"pageSize=0", "pageSize=-1", "pageSize=x"}) {
+    for (const char* bad : {"pageSize=-1", "pageSize=x"}) {
         EXPECT_EQ(faults_of(list(bad)), "pageSize invalid") << bad;
     }
+    for (const char* good : {"pageSize=0", "pageSize=501", "pageSize=99999999999"}) {
+        EXPECT_EQ(list(good).status, 200u) << good;
+    }
+    EXPECT_EQ(faults_of(list("attribute=x&attribute=:x")),
+              "attribute malformed, attribute malformed");
+    const auto lists = body_of(list("status[]=pending&tag[0]=a&nope[]=1"));
+    EXPECT_EQ(text_of(lists.at("errors").at(0).at("detail")),
+              "Repeat status instead: status=...&status=...");
+    EXPECT_EQ(text_of(lists.at("errors").at(1).at("detail")),
+              "Repeat tag instead: tag=...&tag=...");
+    EXPECT_EQ(text_of(lists.at("errors").at(2).at("detail")), "Unknown parameter.");
     std::string many = "tag=x";
     for (int n = 0; n < 64; ++n) many += "&tag=x";
     EXPECT_EQ(list(many).status, 400u);

@@ -11,6 +11,8 @@ constexpr route table[] = {
     {verb::delete_, "/v1/tasks/{ref}"},
     {verb::get, "/v1/admin/accounts/{name}/tokens/{id}"},
     {verb::get, "/"},
+    {verb::post, "/v1/tasks/{ref}:complete"},
+    {verb::post, "/v1/tasks:batchCreate"},
 };
 
 routing route_of(verb method, std::string_view path) {
@@ -46,6 +48,23 @@ TEST(router, rejects_unknown_paths) {
                             "/v1/admin/accounts/a/tokens/7/"}) {
         EXPECT_EQ(route_of(verb::get, path).route, nullptr) << path;
         EXPECT_FALSE(route_of(verb::get, path).path_known) << path;
+    }
+}
+
+// URL libraries may encode the colon.
+TEST(router, a_verb_follows_a_colon_in_either_form) {
+    for (const auto path : {"/v1/tasks/SYN-42:complete", "/v1/tasks/SYN-42%3Acomplete",
+                            "/v1/tasks/SYN-42%3acomplete"}) {
+        const auto found = route_of(verb::post, path);
+        EXPECT_EQ(found.route, &table[5]) << path;
+        EXPECT_EQ(found.captured[0], "SYN-42") << path;
+    }
+    EXPECT_EQ(route_of(verb::post, "/v1/tasks:batchCreate").route, &table[6]);
+    EXPECT_EQ(route_of(verb::post, "/v1/tasks%3AbatchCreate").route, &table[6]);
+    for (const auto path :
+         {"/v1/tasks/%3Acomplete", "/v1/tasks/SYN-42%3Bcomplete", "/v1/tasks/SYN-42complete",
+          "/v1/tasks/SYN-42:complete/x", "/v1/tasks%3Abatch", "/v1%3AbatchCreate"}) {
+        EXPECT_EQ(route_of(verb::post, path).route, nullptr) << path;
     }
 }
 

@@ -24,6 +24,10 @@ task of(attributes all) {
     return t;
 }
 
+bool is_in(const task_filter& f, attributes all) {
+    return matches(f, of(std::move(all)), now);
+}
+
 bool is(virtual_tag tag, attributes all) {
     task_filter f;
     f.statuses = {task_status::pending, task_status::completed, task_status::deleted,
@@ -73,6 +77,24 @@ TEST(task_filter, all_tags_must_be_present_and_none_of_the_excluded) {
     EXPECT_TRUE(matches(f, of({{"tag_a", ""}, {"tag_b", ""}, {"tag_x", ""}}), now));
     EXPECT_FALSE(matches(f, of({{"tag_a", ""}}), now));
     EXPECT_FALSE(matches(f, of({{"tag_a", ""}, {"tag_b", ""}, {"tag_d", ""}}), now));
+}
+
+TEST(task_filter, priorities_are_any_of_those_given) {
+    task_filter f;
+    f.priorities = {"H", ""};
+    EXPECT_TRUE(is_in(f, {{"priority", "H"}}));
+    EXPECT_TRUE(is_in(f, {})) << "has none";
+    EXPECT_FALSE(is_in(f, {{"priority", "L"}}));
+}
+
+TEST(task_filter, all_attributes_must_have_their_values) {
+    task_filter f;
+    f.attributes = {{"estimate", "3h"}, {"size", "L"}};
+    EXPECT_TRUE(is_in(f, {{"estimate", "3h"}, {"size", "L"}, {"x", "y"}}));
+    EXPECT_FALSE(is_in(f, {{"estimate", "3h"}}));
+    EXPECT_FALSE(is_in(f, {{"estimate", "3h"}, {"size", "XL"}}));
+    f.attributes = {{"estimate", ""}};
+    EXPECT_TRUE(is_in(f, {{"size", "L"}})) << "is absent";
 }
 
 TEST(task_filter, text_is_found_in_any_case_in_description_and_annotations) {

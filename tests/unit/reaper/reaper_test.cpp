@@ -139,29 +139,82 @@ TEST_F(reaper_test, numbers_the_tasks_of_resumed_series) {
     EXPECT_EQ(probe_.failures, 0);
 }
 
-// At once, not at the next interval. Each task is as large as a step.
-TEST_F(reaper_test, updates_the_keys_of_renamed_series) {
-    test_server h(options({.interval = 1h}, true));
-    const account_id account = h.make_account("a", "SYN").id;
-    import_tasks wanted{account, {}};
-    for (int n = 0; n < 3; ++n) {
-        wanted.tasks = {{make_uuid_v7(clock_.now(), 0, static_cast<std::uint64_t>(n)),
-                         {{"description", std::string(step_work_max, 'x')}}}};
-        ASSERT_TRUE(h.run(h.engine().submit(wanted)));
+// Renamed series, each of whose tasks is as large as a step.
+class reaper_renaming_test : public reaper_test {
+  protected:
+    static constexpr int tasks_of_each = 3;
+
+    test_server_options sweeping(std::int64_t steps_max, bool reaping) {
+        return options({.interval = 1h, .series_steps_max = steps_max}, reaping);
     }
-    h.settle();
-    edit_series c{.account = account_ref{account}, .named = "SYN"};
-    c.prefix = "NEW";
-    ASSERT_TRUE(h.run(h.engine().submit(c)));
-    h.settle();
-    for (int n = 0; n < 3; ++n) {
-        const task t = h.look([&](read_tx& tx) {
-            return *tasks::find(tx, account,
-                                make_uuid_v7(clock_.now(), 0, static_cast<std::uint64_t>(n)));
+
+    account_id make_series(test_server& h, const std::string& account, std::size_t bytes) {
+        const account_id its = h.make_account(account, "SYN").id;
+        for (int n = 0; n < tasks_of_each; ++n) {
+            import_tasks wanted{its, {{uuid_of(n), {{"description", std::string(bytes, 'x')}}}}};
+            EXPECT_TRUE(h.run(h.engine().submit(std::move(wanted))));
+        }
+        h.settle();
+        return its;
+    }
+
+    static void rename(test_server& h, account_id account) {
+        edit_series c{.account = account_ref{account}, .named = "SYN"};
+        c.prefix = "NEW";
+        ASSERT_TRUE(h.run(h.engine().submit(c)));
+    }
+
+    // How many tasks have the new key.
+    int updated(test_server& h, account_id account) {
+        return h.look([&](read_tx& tx) {
+            int count = 0;
+            for (int n = 0; n < tasks_of_each; ++n) {
+                const task t = *tasks::find(tx, account, uuid_of(n));
+                if (value_of(t.attributes, "key") == "NEW-" + std::to_string(n + 1)) ++count;
+            }
+            return count;
         });
-        EXPECT_EQ(value_of(t.attributes, "key"), "NEW-" + std::to_string(n + 1));
     }
+
+  private:
+    uuid uuid_of(int n) const {
+        return make_uuid_v7(clock_.now(), 0, static_cast<std::uint64_t>(n));
+    }
+};
+
+TEST_F(reaper_renaming_test, keys_are_updated_at_once_and_not_at_the_next_interval) {
+    test_server h(sweeping(1, true));
+    const account_id account = make_series(h, "a", step_work_max);
+    rename(h, account);
+    h.settle();
+    EXPECT_EQ(updated(h, account), tasks_of_each);
     EXPECT_EQ(probe_.failures, 0);
+}
+
+TEST_F(reaper_renaming_test, each_series_has_a_step_in_turn) {
+    test_server h(sweeping(1, false));
+    const account_id a = make_series(h, "a", step_work_max);
+    const account_id b = make_series(h, "b", step_work_max);
+    rename(h, a);
+    rename(h, b);
+    const int a_first = updated(h, a);
+    const int b_first = updated(h, b);
+    for (int sweep = 0; sweep < 2; ++sweep) ASSERT_TRUE(h.run(h.reaper().sweep_once()));
+    EXPECT_EQ(updated(h, a), a_first + 1);
+    EXPECT_EQ(updated(h, b), b_first + 1);
+}
+
+TEST_F(reaper_renaming_test, a_series_that_fails_does_not_affect_the_others) {
+    test_server h(sweeping(100, false));
+    const account_id a = make_series(h, "a", step_work_max + step_work_max / 4);
+    const account_id b = make_series(h, "b", step_work_max);
+    rename(h, a);
+    rename(h, b);
+    const int a_first = updated(h, a);
+    faulty_.reject_tasks_over(step_work_max + step_work_max / 8);
+    EXPECT_FALSE(h.run(h.reaper().sweep_once()));
+    EXPECT_EQ(updated(h, a), a_first);
+    EXPECT_EQ(updated(h, b), tasks_of_each);
 }
 
 // The next sweep retries a failed one.
