@@ -12,6 +12,8 @@ JSON_FORMS = ("application/json", "application/merge-patch+json", "application/p
 PROTOBUF = "application/x-protobuf"
 # Messages that become JSON arrays, so they have no schemas of their own.
 LISTS_ONLY = {"TextList": "string", "AnnotationList": "Annotation"}
+# Classes of JavaScript that a generated type of the same name would hide.
+JAVASCRIPT_NAMES = {"Array", "Boolean", "Date", "Error", "Map", "Number", "Object", "Set", "String", "Text", "URL"}
 
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -35,6 +37,16 @@ Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false)
 def narrowed(schema):
     """Returns the properties that the schema narrows, beside a reference in allOf."""
     return {name: each for part in [schema, *schema.get("allOf", [])] for name, each in part.get("properties", {}).items()}
+
+
+def closed(node):
+    """Returns the schema without the permission for additional properties, which answers give to newer servers."""
+    if isinstance(node, list):
+        return [closed(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    all_named = {"additionalProperties": False} if node.get("type") == "object" and "properties" in node else {}
+    return all_named | {name: closed(each) for name, each in node.items()}
 
 
 class Operation:
@@ -71,6 +83,7 @@ class Document:
         self.root = yaml.load(text, Loader)
         self.faults = []
         self._validators = {}
+        self._complete = closed(self.root["components"])
         self._check_references(self.root, "")
         if self.faults:
             return  # unresolved references cannot be verified
@@ -106,7 +119,7 @@ class Document:
     def errors(self, schema, value):
         """Returns the schema violations of the value, one per line."""
         if id(schema) not in self._validators:
-            whole = {"allOf": [schema], "components": self.root["components"]}
+            whole = {"allOf": [closed(schema)], "components": self._complete}
             self._validators[id(schema)] = (Draft202012Validator(whole), schema)
         found = self._validators[id(schema)][0].iter_errors(value)
         return [f"{error.json_path}: {error.message[:300]}" for error in found]
@@ -161,6 +174,7 @@ class Document:
             self._check_forms(part.get("content", {}), where)
         for operation in self.operations + self.webhooks:
             self._check_operation(operation)
+        self._check_use()
 
     def _check_references(self, node, where):
         for name, each in node.items() if isinstance(node, dict) else enumerate(node):
@@ -201,8 +215,39 @@ class Document:
     def _check_schema(self, schema, where):
         for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
             self.faults.append(f"{where}: is no schema: {error.json_path}: {error.message}")
-        if schema.get("type") == "object" and "additionalProperties" not in schema:
-            self.faults.append(f"{where}: does not say whether it is closed")
+
+    def _check_use(self):
+        """What generated clients need."""
+        for name in JAVASCRIPT_NAMES & self.root["components"]["schemas"].keys():
+            self.faults.append(f"/components/schemas/{name}: is a class of JavaScript")
+        sent = self._reachable([o.body or {} for o in self.operations])
+        received = self._reachable([[*o.responses.values()] for o in self.operations] + [w.body for w in self.webhooks])
+        for node in sent:
+            if "properties" in node and "additionalProperties" not in node and node not in received:
+                self.faults.append(f"{node}: is sent by clients and not closed")
+            if "default" in node:
+                self.faults.append(f"{node}: a default makes a property required")
+        for node in received:
+            if node.get("additionalProperties") is False:
+                self.faults.append(f"{node}: is received by clients and closed, so that no property can be added")
+            if isinstance(node.get("const"), str) and not node["const"].isprintable():
+                self.faults.append(f"{node}: is no name")
+        for node in sent + received + self._reachable([o.parameters for o in self.operations]):
+            if node.get("type") == "integer" and node.get("maximum", 2**31) >= 2**31 and node.get("format") != "int64":
+                self.faults.append(f"{node}: exceeds 32 bits without format int64")
+
+    def _reachable(self, nodes):
+        """Returns all objects in the nodes and in what these refer to, without examples."""
+        found, todo = {}, [*nodes]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, dict) and id(node) not in found:
+                found[id(node)] = node
+                todo += [self.resolve(node)] if "$ref" in node else []
+                todo += [each for name, each in node.items() if name not in ("example", "examples")]
+            elif isinstance(node, list):
+                todo += node
+        return [*found.values()]
 
     def _check_examples(self, schema, shown, where):
         for value in shown:
