@@ -44,8 +44,10 @@ create_token::answer apply(write_tx& tx, const create_token& c, const moment& m)
         owner = found->id;
     }
     const account_id payer = owner.value_or(account_id{});
-    const auto again = [&](const kept_request& known) {
-        return replayed<token>{*tokens::find(tx, token_id{known.subject}), known.sealed};
+    const auto again = [&](const kept_request& known) -> create_token::answer {
+        auto made = tokens::find(tx, token_id{known.subject});
+        if (!made) return create_token::has_ended{};
+        return replayed<token>{*std::move(made), known.sealed};
     };
     if (auto known = answer_if_known<create_token::answer>(tx, payer, c.once, again)) {
         return *std::move(known);

@@ -62,7 +62,11 @@ settle::answer apply(write_tx& tx, const settle& c, const moment& m) {
         if (part.edit) {
             auto now = tasks::find(tx, c.account, rest.front().uuid);
             if (!now) throw_damaged("tasks", c.account.value, "an edited task is gone");
-            keep_outcome(tx, c.account, part.once, now->id.value, now->last_seq, m);
+            // The key may have been used for another request since the edit was sent.
+            const bool is_used = part.once && requests::find(tx, c.account, part.once->key);
+            if (!is_used) {
+                keep_outcome(tx, c.account, part.once, now->id.value, now->last_seq, m);
+            }
             done.edited.push_back(display.shown(std::move(*now)));
         }
         rest = rest.subspan(part.operations);

@@ -14,6 +14,8 @@
 #include <callsign/rules/rows/series.hpp>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <unordered_set>
 
 namespace callsign::rules {
@@ -60,10 +62,10 @@ class collector {
         append(std::move(all), {.moved = so_far});
     }
 
-    // One edit of a task at a time: the next edit depends on its outcome.
+    // One edit of a task at a time, and one with a key: the next depends on its outcome.
     void look_at(std::size_t i) {
         const edit_task& c = command_.edits[i];
-        if (is_full()) {
+        if (is_full() || (c.once && keys_.contains(c.once->key))) {
             taken_.has_more = true;
             return;
         }
@@ -87,6 +89,7 @@ class collector {
             if (o.kind == operation_kind::update) o.at = at_;
         }
         for (const auto& t : wanted.tasks.all()) work_ += size_of(t.now);  // the response has it
+        if (c.once) keys_.insert(c.once->key);
         append(std::move(wanted.operations), {.author = c.author, .edit = i, .once = c.once});
     }
 
@@ -155,6 +158,7 @@ class collector {
     precise_time at_;
     std::size_t work_ = 0;
     std::unordered_set<uuid, keyed_hash> edited_;
+    std::set<std::string_view> keys_;  // of `edited_`
     take_delivery::taken taken_;
 };
 

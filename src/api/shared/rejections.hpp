@@ -93,6 +93,10 @@ inline const overloaded rejections{
         return rejected{problems::too_many_tokens,
                         "Revoke unused tokens, or ask an operator to raise accounts.tokens_max."};
     },
+    [](create_token::has_ended) {
+        return rejected{problems::token_not_found,
+                        "This key created a token that has ended since. Use a new key."};
+    },
     [](revoke_token::no_such_token) {
         return rejected{problems::token_not_found, "The token ID is unknown."};
     },

@@ -108,5 +108,32 @@ TEST(account_limits, of_tokens_is_the_same_for_operators_and_accounts) {
     EXPECT_EQ(add("/v1/admin/tokens", h.operator_token()).status, 201u);
 }
 
+// The row of the token is gone, and its key is not.
+TEST(account_limits, a_retry_of_a_creation_whose_token_has_ended_is_told_so) {
+    test_server_options o;
+    o.engine.tokens_max = 3;
+    test_server h(std::move(o));
+    h.make_account("board", "SYN");
+    const std::string own = h.operator_token();
+    const auto add = [&](const std::string& key) {
+        auto headers = bearer(own);
+        headers.emplace_back("Content-Type", "application/json");
+        headers.emplace_back("Idempotency-Key", key);
+        return h.call(make_request(verb::post, "/v1/admin/accounts/board/tokens", "{}", headers));
+    };
+    const auto first = add("first");
+    ASSERT_EQ(first.status, 201u) << first.body;
+    const std::string id(body_of(first).at("tokenId").as_string());
+    const auto revoked =
+        h.call(make_request(verb::delete_, "/v1/admin/tokens/" + id, "", bearer(own)));
+    ASSERT_EQ(revoked.status, 200u) << revoked.body;
+    EXPECT_EQ(add("first").status, 201u);
+    EXPECT_EQ(add("second").status, 201u);
+    EXPECT_EQ(add("third").status, 201u) << "in place of the first";
+    const auto again = add("first");
+    EXPECT_EQ(again.status, 404u);
+    EXPECT_EQ(code_of(again), "token-not-found");
+}
+
 }  // namespace
 }  // namespace callsign::testing

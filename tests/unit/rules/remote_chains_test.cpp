@@ -163,6 +163,48 @@ TEST_F(remote_account, an_edit_with_a_key_is_sent_once) {
     EXPECT_TRUE(std::holds_alternative<key_conflict>(take({note}).answered.front().second));
 }
 
+TEST_F(remote_account, a_key_is_of_one_edit_also_before_that_has_been_sent) {
+    const uuid one = begun("one");
+    const uuid two = begun("two");
+    settle_as(take(), v1);
+    settle_as(take(), v2);
+    edit_task first{.account = account_, .task = one};
+    first.action = task_action{task_action::kind::annotate, "said"};
+    first.once = request_key{"k", sha256("first")};
+    edit_task other{.account = account_, .task = two};
+    other.action = task_action{task_action::kind::annotate, "said"};
+    other.once = request_key{"k", sha256("other")};
+    edit_task without_effect{.account = account_, .task = two};
+    without_effect.action = task_action{task_action::kind::reopen, ""};
+    without_effect.once = request_key{"k", sha256("without effect")};
+    const auto sent = take({first, other, without_effect});
+    ASSERT_EQ(sent.parts.size(), 1u);
+    EXPECT_TRUE(sent.answered.empty());
+    EXPECT_TRUE(sent.has_more);
+    settle_as(sent, v3);
+    for (const auto& [at, answer] : take({other, without_effect}).answered) {
+        EXPECT_TRUE(std::holds_alternative<key_conflict>(answer)) << at;
+    }
+    EXPECT_TRUE(
+        std::holds_alternative<replayed<edit_task::edited>>(take({first}).answered.front().second));
+}
+
+TEST_F(remote_account, an_edit_is_settled_though_its_key_was_used_meanwhile) {
+    const uuid task = begun("one");
+    settle_as(take(), v1);
+    settle_as(take(), v2);
+    edit_task note{.account = account_, .task = task};
+    note.action = task_action{task_action::kind::annotate, "said"};
+    note.once = request_key{"k", sha256("note")};
+    const auto sent = take({note});
+    create_series other{.account = account_, .prefix = "NEW"};
+    other.once = request_key{"k", sha256("series")};
+    ASSERT_TRUE(std::holds_alternative<series>(run(other)));
+    EXPECT_TRUE(std::holds_alternative<settle::settled>(settle_as(sent, v3)));
+    EXPECT_TRUE(std::holds_alternative<replayed<series>>(run(other)));
+    EXPECT_TRUE(std::holds_alternative<key_conflict>(take({note}).answered.front().second));
+}
+
 TEST_F(remote_account, a_renamed_series_sends_the_new_keys) {
     const uuid task = begun("one");
     settle_as(take(), v1);

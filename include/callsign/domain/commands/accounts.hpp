@@ -86,8 +86,10 @@ struct create_token {
 
     // The account has the maximum number of live tokens. Operator tokens are not limited.
     struct too_many_tokens {};
-    using answer =
-        std::variant<token, replayed<token>, key_conflict, no_such_account, too_many_tokens>;
+    // A request is repeated whose token has ended and was removed.
+    struct has_ended {};
+    using answer = std::variant<token, replayed<token>, key_conflict, no_such_account,
+                                too_many_tokens, has_ended>;
 };
 
 struct revoke_token {
