@@ -20,7 +20,9 @@ TEST_F(edits, an_edit_is_a_version_with_its_changes) {
     c.changes = {{"p", "new"}, {"q", std::nullopt}, {"r", std::nullopt}};
     const task_tag now = std::get<task>(ask(find_task{account_, uuid_of(1)})).tag;
     EXPECT_EQ(now.seq, before);
-    c.if_match = {{{before, now.stamp + 1}, {before + 7, now.stamp}, now}};
+    c.if_match = {{{before, now.stamp + 1}, {before + 7, now.stamp}}};
+    EXPECT_TRUE(std::holds_alternative<edit_task::precondition_failed>(run(c)));
+    c.if_match->push_back(now);
     const auto edited = std::get<edit_task::edited>(run(c)).now;
     EXPECT_EQ(edited.last_seq, before + 1);
     EXPECT_EQ(edited.attributes.at("p"), "new");
