@@ -3,6 +3,7 @@
 #include "key_effects.hpp"
 #include "numbering.hpp"
 #include "read/walk.hpp"
+#include "series_steps.hpp"
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/rules/read.hpp>
@@ -97,10 +98,8 @@ void begin_renaming(write_tx& tx, series& s, std::size_t& work_left, const momen
 }
 
 update_keys::answer apply(write_tx& tx, const update_keys& c, const moment& m) {
-    auto s = all_series::next_renamed(tx, series_id{c.series.value - 1});
-    if (!s || s->id != c.series ||
-        tx.expect<accounts_by_id>(s->account)->state == account_state::removing)
-        return {};
+    auto s = due(tx, c.series, all_series::next_renamed);
+    if (!s) return {};
     std::size_t work_left = c.work_max;
     update_some(tx, *s, work_left, m);
     all_series::update(tx, *s, m.now);
@@ -108,10 +107,7 @@ update_keys::answer apply(write_tx& tx, const update_keys& c, const moment& m) {
 }
 
 find_renamed::answer read(read_tx& tx, const find_renamed& q) {
-    auto s = all_series::next_renamed(tx, q.after);
-    while (s && accounts::find(tx, s->account)->state == account_state::removing) {
-        s = all_series::next_renamed(tx, s->id);
-    }
+    const auto s = next_due(tx, q.after, all_series::next_renamed);
     if (!s) return {};
     return {s->id};
 }

@@ -2,6 +2,7 @@
 
 #include "numbering.hpp"
 #include "read/walk.hpp"
+#include "series_steps.hpp"
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/rules/read.hpp>
@@ -102,10 +103,8 @@ void resume(write_tx& tx, series& s, std::size_t& work_left, const moment& m) {
 }
 
 number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m) {
-    auto s = all_series::next_numbering(tx, series_id{c.series.value - 1});
-    if (!s || s->id != c.series ||
-        tx.expect<accounts_by_id>(s->account)->state == account_state::removing)
-        return {};
+    auto s = due(tx, c.series, all_series::next_numbering);
+    if (!s) return {};
     std::size_t work_left = c.work_max;
     if (!number_some(tx, *s, work_left, m)) return {true};
     s->numbering = false;
@@ -114,10 +113,7 @@ number_tasks::answer apply(write_tx& tx, const number_tasks& c, const moment& m)
 }
 
 find_numbering::answer read(read_tx& tx, const find_numbering& q) {
-    auto s = all_series::next_numbering(tx, q.after);
-    while (s && accounts::find(tx, s->account)->state == account_state::removing) {
-        s = all_series::next_numbering(tx, s->id);
-    }
+    const auto s = next_due(tx, q.after, all_series::next_numbering);
     if (!s) return {};
     return {s->id};
 }

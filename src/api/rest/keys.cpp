@@ -8,18 +8,9 @@
 namespace callsign::api {
 namespace {
 
-std::vector<std::string_view> idempotency_keys(const request_context& c) {
-    std::vector<std::string_view> values;
-    const auto fields = c.request.equal_range("Idempotency-Key");
-    for (auto f = fields.first; f != fields.second; ++f) {
-        values.emplace_back(f->value().data(), f->value().size());
-    }
-    return values;
-}
-
 // The UUID identifies a retry. An Idempotency-Key, if sent, must be the same UUID.
 void check_key(const request_context& c, const uuid& id, wire::field_errors& found) {
-    const auto read = wire::parse_idempotency_key(idempotency_keys(c));
+    const auto read = parse_key_field(c);
     if (std::holds_alternative<wire::key_missing>(read)) return;
     const auto* const key = std::get_if<std::string>(&read);
     if (key != nullptr && parse_uuid(*key) == id) return;

@@ -11,12 +11,7 @@ namespace {
 using key_or_rejection = std::variant<std::string, http_response>;
 
 key_or_rejection read_key_header(const request_context& c) {
-    std::vector<std::string_view> values;
-    const auto fields = c.request.equal_range("Idempotency-Key");
-    for (auto f = fields.first; f != fields.second; ++f) {
-        values.emplace_back(f->value().data(), f->value().size());
-    }
-    auto read = wire::parse_idempotency_key(values);
+    auto read = parse_key_field(c);
     if (auto* key = std::get_if<std::string>(&read)) return std::move(*key);
     if (const auto* malformed = std::get_if<wire::key_malformed>(&read)) {
         return answer_problem(c, problems::key_malformed, malformed->detail);

@@ -3,7 +3,6 @@
 #include "problem.hpp"
 
 #include <callsign/seal/envelope.hpp>
-#include <callsign/wire/convert.hpp>
 
 #include <array>
 #include <vector>
@@ -15,12 +14,7 @@ using boost::beast::http::field;
 
 std::variant<std::optional<request_key>, http_response> read(const request_context& c,
                                                              std::string_view token) {
-    std::vector<std::string_view> values;
-    const auto fields = c.request.equal_range("Idempotency-Key");
-    for (auto f = fields.first; f != fields.second; ++f) {
-        values.emplace_back(f->value().data(), f->value().size());
-    }
-    auto key = wire::parse_idempotency_key(values);
+    auto key = parse_key_field(c);
     if (const auto* malformed = std::get_if<wire::key_malformed>(&key)) {
         return answer_problem(c, problems::key_malformed, malformed->detail);
     }
@@ -41,6 +35,16 @@ seal::key secret_key(const request_context& c, const request_key& key) {
 }
 
 }  // namespace
+
+std::variant<std::string, wire::key_missing, wire::key_malformed> parse_key_field(
+    const request_context& c) {
+    std::vector<std::string_view> values;
+    const auto fields = c.request.equal_range("Idempotency-Key");
+    for (auto f = fields.first; f != fields.second; ++f) {
+        values.emplace_back(f->value().data(), f->value().size());
+    }
+    return wire::parse_idempotency_key(values);
+}
 
 std::variant<std::optional<request_key>, http_response> read_request_key(const request_context& c) {
     return read(c, {});

@@ -1,10 +1,12 @@
 #pragma once
-// Idempotency-Key on writes other than creations of tasks (domain/request_key.hpp).
+// Idempotency-Key (wire/convert.hpp), and the keys of writes other than creations of tasks
+// (domain/request_key.hpp).
 
 #include "request_context.hpp"
 
 #include <callsign/domain/request_key.hpp>
 #include <callsign/engine/engine.hpp>
+#include <callsign/wire/convert.hpp>
 
 #include <optional>
 #include <string>
@@ -12,6 +14,10 @@
 #include <variant>
 
 namespace callsign::api {
+
+// Parses the header field, or its absence.
+std::variant<std::string, wire::key_missing, wire::key_malformed> parse_key_field(
+    const request_context& c);
 
 // Reads the header. Returns the response if it is malformed; no key: the client sent none. The
 // fingerprint covers method, target and body: a retry may have another If-Match, since it gets the

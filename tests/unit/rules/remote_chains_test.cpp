@@ -41,6 +41,13 @@ class remote_account : public rules_test {
     take_delivery::taken take(std::vector<edit_task> edits = {}) {
         return std::get<take_delivery::taken>(run(take_delivery{account_, std::move(edits)}));
     }
+    // An annotation of the task with the key "k".
+    edit_task noted(const uuid& task, const std::string& request) {
+        edit_task c{.account = account_, .task = task};
+        c.action = task_action{task_action::kind::annotate, "said"};
+        c.once = request_key{"k", sha256(request)};
+        return c;
+    }
     settle::answer settle_as(const take_delivery::taken& sent, const uuid& version) {
         return run(settle{account_, sent.parent, version, sent.operations, sent.parts});
     }
@@ -147,9 +154,7 @@ TEST_F(remote_account, an_edit_with_a_key_is_sent_once) {
     const uuid task = begun("one");
     settle_as(take(), v1);
     settle_as(take(), v2);
-    edit_task note{.account = account_, .task = task};
-    note.action = task_action{task_action::kind::annotate, "said"};
-    note.once = request_key{"k", sha256("note")};
+    edit_task note = noted(task, "note");
     const auto sent = take({note});
     ASSERT_EQ(sent.parts.size(), 1u);
     settle_as(sent, v3);
@@ -168,12 +173,8 @@ TEST_F(remote_account, a_key_is_of_one_edit_also_before_that_has_been_sent) {
     const uuid two = begun("two");
     settle_as(take(), v1);
     settle_as(take(), v2);
-    edit_task first{.account = account_, .task = one};
-    first.action = task_action{task_action::kind::annotate, "said"};
-    first.once = request_key{"k", sha256("first")};
-    edit_task other{.account = account_, .task = two};
-    other.action = task_action{task_action::kind::annotate, "said"};
-    other.once = request_key{"k", sha256("other")};
+    const edit_task first = noted(one, "first");
+    const edit_task other = noted(two, "other");
     edit_task without_effect{.account = account_, .task = two};
     without_effect.action = task_action{task_action::kind::reopen, ""};
     without_effect.once = request_key{"k", sha256("without effect")};
@@ -193,9 +194,7 @@ TEST_F(remote_account, an_edit_is_settled_though_its_key_was_used_meanwhile) {
     const uuid task = begun("one");
     settle_as(take(), v1);
     settle_as(take(), v2);
-    edit_task note{.account = account_, .task = task};
-    note.action = task_action{task_action::kind::annotate, "said"};
-    note.once = request_key{"k", sha256("note")};
+    edit_task note = noted(task, "note");
     const auto sent = take({note});
     create_series other{.account = account_, .prefix = "NEW"};
     other.once = request_key{"k", sha256("series")};
