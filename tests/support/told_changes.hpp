@@ -73,9 +73,10 @@ class told_changes {
 
   private:
     // The server's own version that corrects keys: part of the transaction of the previous version.
-    static bool is_of_keys(const version& v) {
-        return v.author == author{} && !v.operations.empty() &&
-               std::ranges::all_of(v.operations, [](const operation& o) {
+    // After a version of the API, whose keys are correct, it is that of a renaming.
+    bool is_of_keys(const version& v) const {
+        return v.author == author{} && !std::holds_alternative<token_id>(last_author_) &&
+               !v.operations.empty() && std::ranges::all_of(v.operations, [](const operation& o) {
                    return o.kind == operation_kind::update && o.property == "key";
                });
     }
@@ -111,6 +112,7 @@ class told_changes {
             last_[all_[n].task] = v.seq;
             if (is_of_keys(v)) correct(first, all_[n]);
         }
+        last_author_ = v.author;
     }
 
     // A change of the task by the previous version also shows the corrected key; the state in
@@ -127,6 +129,7 @@ class told_changes {
 
     account_id account_;
     std::int64_t seq_ = 0;
+    author last_author_{};  // of the previous version
     task_map tasks_;
     std::map<uuid, std::int64_t> last_, removed_;
     std::set<uuid> unread_;
