@@ -82,7 +82,7 @@ CREATE TABLE accounts (
     sealed_seq    INTEGER NOT NULL CHECK (sealed_seq >= 0),
     -- Task history is known from this seq on.
     history_from  INTEGER NOT NULL,
-    -- Size of its versions and its snapshot; accounts.stored_bytes_max limits it.
+    -- Size of its versions, its snapshot, its requests and its slots that expire; accounts.stored_bytes_max limits it.
     stored_bytes  INTEGER NOT NULL CHECK (stored_bytes >= 0),
     -- Number and size of all its fork versions so far, removed ones included.
     fork_versions INTEGER NOT NULL CHECK (fork_versions >= 0),

@@ -329,6 +329,10 @@ claim claim_of(const list_tokens& q) {
     return {q.account ? account_or_operators(*q.account) : payer::operators(), many_rows};
 }
 
+claim claim_of(const find_repeated_token& q) {
+    return q.account ? account_or_operators(*q.account) : payer::operators();
+}
+
 claim claim_of(const list_devices& q) {
     return {account_or_operators(q.account), many_rows};
 }
@@ -472,6 +476,10 @@ claim claim_of(const list_webhooks& q) {
 
 claim claim_of(const find_webhook& q) {
     return known_or_operators(q.account);
+}
+
+claim claim_of(const find_repeated_webhook& q) {
+    return q.account;
 }
 
 claim claim_of(const list_deliveries& q) {

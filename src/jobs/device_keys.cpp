@@ -70,7 +70,7 @@ awaitable<result<add_device_answer>> add_device(context& with, account_ref accou
     foresee_create_device question{std::move(account), name, client_id, std::move(once)};
     const auto ahead = co_await with.engine.ask(std::move(question));
     if (!ahead) co_return ahead.error();
-    if (ahead->rejection) co_return add_device_answer(*ahead->rejection);
+    if (ahead->settled) co_return add_device_answer(*ahead->settled);
     if (with.master == nullptr) co_return add_device_answer(no_master_key{});
 
     std::string secret = draw_secret(with.entropy);

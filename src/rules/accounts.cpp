@@ -44,17 +44,11 @@ create_token::answer apply(write_tx& tx, const create_token& c, const moment& m)
         owner = found->id;
     }
     const account_id payer = owner.value_or(account_id{});
-    const auto again = [&](const kept_request& known) -> create_token::answer {
-        auto made = tokens::find(tx, token_id{known.subject});
-        if (!made) return create_token::has_ended{};
-        return replayed<token>{*std::move(made), known.sealed};
-    };
-    if (auto known = answer_if_known<create_token::answer>(tx, payer, c.once, again)) {
+    if (auto known = repeated_token<create_token::answer>(tx, payer, c.once)) {
         return *std::move(known);
     }
-    if (owner) {
-        if (!has_room_for_token(tx, *owner, m)) return create_token::too_many_tokens{};
-    }
+    if (owner && !has_room_for_token(tx, *owner, m)) return create_token::too_many_tokens{};
+    if (!has_room_to_keep(tx, payer, c.once, m)) return account_full{};
     const token_id id = tokens::put(tx, owner, c.name, c.scope, c.token_hash, m.now, c.expires_at);
     keep_outcome(tx, payer, c.once, id.value, 0, m);
     m.tell(events::token_created{id, owner});

@@ -31,13 +31,9 @@ std::optional<create_device::answer> rejection_of(read_tx& tx, const create_devi
 }
 
 create_device::answer apply(write_tx& tx, const create_device& c, const moment& m) {
-    const auto again = [&](const kept_request& known) {
-        return replayed<device>{*tx.expect<devices_by_id>(device_id{known.subject}), known.sealed};
-    };
-    if (auto known = answer_if_known<create_device::answer>(tx, c.account, c.once, again)) {
-        return *std::move(known);
-    }
+    if (auto known = repeated_device(tx, c.account, c.once)) return *std::move(known);
     if (auto rejected = rejection_of(tx, c)) return std::move(*rejected);
+    if (!has_room_to_keep(tx, c.account, c.once, m)) return account_full{};
     devices::put(tx, {.client_id = c.client_id,
                       .account = c.account,
                       .name = c.name,

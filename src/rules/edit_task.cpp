@@ -102,7 +102,7 @@ std::vector<task_fault> new_faults(const edit_task& c, const attributes& before,
 
 using planned = std::variant<edit_task::answer, planned_edit>;
 
-planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
+planned plan_on(write_tx& tx, const edit_task& c, task before, const moment& m) {
     resolved_depends depends;
     if (c.depends) depends = resolve_depends(tx, c.account, *c.depends, before.uuid);
     if (!depends.faults.empty()) return edit_task::answer(depends_unmet{std::move(depends.faults)});
@@ -124,6 +124,16 @@ planned plan(write_tx& tx, const edit_task& c, task before, const moment& m) {
         if (!wrong.empty()) return edit_task::answer(task_not_valid{std::move(wrong)});
     }
     return planned_edit{id, std::move(operations), std::move(tasks)};
+}
+
+planned plan_of(write_tx& tx, const edit_task& c, task before, const moment& m) {
+    if (!c.action) return plan_on(tx, c, std::move(before), m);
+    const edit_task meant{.account = c.account,
+                          .changes = changes_of(*c.action, before.attributes, m.wall),
+                          .if_match = c.if_match,
+                          .author = c.author,
+                          .shown_bytes_max = c.shown_bytes_max};
+    return plan_on(tx, meant, std::move(before), m);
 }
 
 }  // namespace
@@ -154,31 +164,31 @@ planned plan(write_tx& tx, const edit_task& c, const moment& m) {
     }
     auto named = resolve(tx, c.account, c.task);
     if (const auto* const why = std::get_if<ref_fault>(&named)) return edit_task::answer(*why);
-    task& before = std::get<task>(named);
-    if (!c.action) return plan(tx, c, std::move(before), m);
-    const edit_task meant{.account = c.account,
-                          .changes = changes_of(*c.action, before.attributes, m.wall),
-                          .if_match = c.if_match,
-                          .author = c.author,
-                          .shown_bytes_max = c.shown_bytes_max};
-    return plan(tx, meant, std::move(before), m);
+    auto planned = plan_of(tx, c, std::get<task>(std::move(named)), m);
+    const auto* const wanted = std::get_if<planned_edit>(&planned);
+    const bool adds = wanted != nullptr && !c.purge;
+    if (adds && !has_room_to_keep(tx, c.account, c.once, m, size_of(wanted->operations))) {
+        return edit_task::answer(account_full{});
+    }
+    return planned;
 }
 
-void keep_edit(write_tx& tx, account_id account, const std::optional<request_key>& once,
-               const edit_task::answer& answer, const moment& m) {
-    const auto* const done = std::get_if<edit_task::edited>(&answer);
-    if (done) keep_outcome(tx, account, once, done->now.id.value, done->now.last_seq, m);
+edit_task::answer kept_answer(write_tx& tx, const edit_task& c, edit_task::answer settled,
+                              const moment& m) {
+    const auto* const done = std::get_if<edit_task::edited>(&settled);
+    if (!done) return settled;
+    if (!has_room_to_keep(tx, c.account, c.once, m)) return account_full{};
+    keep_outcome(tx, c.account, c.once, done->now.id.value, done->now.last_seq, m);
+    return settled;
 }
 
 edit_task::answer apply(write_tx& tx, const edit_task& c, const moment& m) {
     if (accounts::is_remote(tx, c.account)) return edit_task::is_remote_account{};
     auto planned = plan(tx, c, m);
     if (auto* const settled = std::get_if<edit_task::answer>(&planned)) {
-        keep_edit(tx, c.account, c.once, *settled, m);
-        return std::move(*settled);
+        return kept_answer(tx, c, std::move(*settled), m);
     }
     auto& wanted = std::get<planned_edit>(planned);
-    if (!c.purge && !has_room(tx, c.account, size_of(wanted.operations), m)) return account_full{};
     append_changes(tx, c.account, wanted.operations, wanted.tasks, c.author, m);
     const bool is_shown = size_of(wanted.tasks.all().front().now) <= c.shown_bytes_max;
     auto now = is_shown ? tasks::find(tx, c.account, wanted.task)

@@ -18,9 +18,9 @@ struct planned_edit {
 std::variant<edit_task::answer, planned_edit> plan(write_tx& tx, const edit_task& c,
                                                    const moment& m);
 
-// Keeps the outcome of an edit with a request key, if it was one.
-void keep_edit(write_tx& tx, account_id account, const std::optional<request_key>& once,
-               const edit_task::answer& answer, const moment& m);
+// Keeps the outcome of an edit that changes nothing, if it has a request key. Returns its answer.
+edit_task::answer kept_answer(write_tx& tx, const edit_task& c, edit_task::answer settled,
+                              const moment& m);
 
 // Returns the response to an edit: the task, without its attributes beyond `shown_bytes_max`.
 edit_task::edited edited(write_tx& tx, const edit_task& c, task now);

@@ -8,6 +8,7 @@
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
+#include <callsign/rules/rows/numbers.hpp>
 #include <callsign/rules/rows/series.hpp>
 #include <callsign/rules/rows/tasks.hpp>
 #include <callsign/rules/rows/versions.hpp>
@@ -86,6 +87,16 @@ void update_some(write_tx& tx, series& s, std::size_t& work_left, const moment& 
 }
 
 }  // namespace
+
+std::size_t size_of_renaming(read_tx& tx, const series& s, const moment& m) {
+    if (tx.expect<accounts_by_id>(s.account)->mode == account_mode::opaque) return 0;
+    std::int64_t tasks = 0;
+    for (const auto& each : numbers::given(tx, s.id)) tasks += each.last_number;
+    for (const auto& each : numbers::skipped(tx, s.id)) tasks -= each.last - each.first + 1;
+    const std::string_view name = m.key_attribute.empty() ? "modified" : m.key_attribute;
+    constexpr std::size_t value_bytes = 12;  // of most keys and times
+    return static_cast<std::size_t>(tasks) * (sizeof(uuid) + name.size() + value_bytes);
+}
 
 void begin_renaming(write_tx& tx, series& s, std::size_t& work_left, const moment& m) {
     const auto owner = tx.expect<accounts_by_id>(s.account);

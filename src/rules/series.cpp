@@ -73,6 +73,7 @@ create_series::answer apply(write_tx& tx, const create_series& c, const moment& 
     if (all_series::find(tx, owner->id, c.prefix)) return prefix_taken{};
     if (is_taken(tx, owner->id, c.project)) return project_taken{};
     if (all_series::of(tx, owner->id).size() >= series_max) return create_series::too_many_series{};
+    if (!has_room_to_keep(tx, owner->id, c.once, m)) return account_full{};
     const series_id id = all_series::put(tx, owner->id, c.prefix, c.project, false, m.now);
     series made = *all_series::find(tx, owner->id, c.prefix);
     made.reset = c.reset;
@@ -103,6 +104,8 @@ edit_series::answer apply(write_tx& tx, const edit_series& c, const moment& m) {
     if (!all_series::find(tx, owner->id, after.prefix) && !has_room_for_prefix(tx, owner->id, m)) {
         return edit_series::too_many_prefixes{};
     }
+    const std::size_t changes = after.prefix == named->prefix ? 0 : size_of_renaming(tx, after, m);
+    if (!has_room_to_keep(tx, owner->id, c.once, m, changes)) return account_full{};
     all_series::update(tx, after, m.now);
     if (c.next) raise_next(tx, after, *c.next, m.now);
     if (after.prefix != named->prefix) {

@@ -75,8 +75,7 @@ class collector {
             if (may_change) {
                 taken_.has_more = true;
             } else {
-                keep_edit(tx_, c.account, c.once, *settled, moment_);
-                taken_.answered.emplace_back(i, std::move(*settled));
+                taken_.answered.emplace_back(i, kept_answer(tx_, c, std::move(*settled), moment_));
             }
             return;
         }

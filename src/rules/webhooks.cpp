@@ -16,27 +16,17 @@ void begin_at(webhook& w, const webhook_start& start) {
     w.mark = start.mark;
 }
 
-// Of a request that is repeated: the webhook as it is now.
-template <class Answer>
-std::optional<Answer> known_answer(write_tx& tx, account_id account,
-                                   const std::optional<request_key>& once) {
-    return answer_if_known<Answer>(tx, account, once, [&](const kept_request& known) -> Answer {
-        const auto its = tx.get<webhooks_by_id>(webhook_id{known.subject});
-        if (!its) return no_such_webhook{};
-        return replayed<webhook>{*its, known.sealed};
-    });
-}
-
 }  // namespace
 
 create_webhook::answer apply(write_tx& tx, const create_webhook& c, const moment& m) {
     const auto owner = accounts::find(tx, c.account);
     if (!owner) return no_such_account{};
     if (owner->mode == account_mode::opaque) return account_is_opaque{};
-    if (auto known = known_answer<create_webhook::answer>(tx, c.account, c.once)) {
+    if (auto known = repeated_webhook<create_webhook::answer>(tx, c.account, c.once)) {
         return *std::move(known);
     }
     if (webhooks::of(tx, c.account).size() >= c.count_max) return create_webhook::too_many{};
+    if (!has_room_to_keep(tx, c.account, c.once, m)) return account_full{};
     webhook made{.id = {},
                  .account = c.account,
                  .uuid = c.uuid,
@@ -53,12 +43,13 @@ create_webhook::answer apply(write_tx& tx, const create_webhook& c, const moment
 }
 
 edit_webhook::answer apply(write_tx& tx, const edit_webhook& c, const moment& m) {
-    if (auto known = known_answer<edit_webhook::answer>(tx, c.account, c.once)) {
+    if (auto known = repeated_webhook<edit_webhook::answer>(tx, c.account, c.once)) {
         return *std::move(known);
     }
     auto found = webhooks::find(tx, c.account, c.uuid);
     if (!found) return no_such_webhook{};
     if (c.secrets && c.secrets->edits != found->edits) return edit_webhook::edited_meanwhile{};
+    if (!has_room_to_keep(tx, c.account, c.once, m)) return account_full{};
     if (c.url) found->url = *c.url;
     if (c.filter) found->filter = *c.filter;
     if (c.secrets) {

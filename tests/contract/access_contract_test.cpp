@@ -278,7 +278,7 @@ TEST_P(store_contract, devices_come_and_go_by_the_rules) {
     const auto rejected = [&](const create_device& c) {
         const bool foretold = rules::read(*store_->begin_read(),
                                           foresee_create_device{c.account, c.name, c.client_id})
-                                  .rejection.has_value();
+                                  .settled.has_value();
         auto answer = run(c);
         const bool is_usual = c.active_max == create_device{}.active_max;
         if (is_usual) {

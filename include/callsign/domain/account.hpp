@@ -73,7 +73,9 @@ struct account {
     bool is_remote = false;
     chain_head head{};
     std::int64_t history_from = 0;  // task history before this seq is no longer retained
-    std::int64_t stored_bytes = 0;  // of versions (size_of), encrypted or not, and of the snapshot
+    // Of versions (size_of), encrypted or not, of the snapshot, and of outcomes that are remembered
+    // for a time (size_of_outcome): those of requests, and of slots that created no task.
+    std::int64_t stored_bytes = 0;
     fork_tally forks{};
 };
 

@@ -27,6 +27,7 @@
     DO(list_series) \
     DO(find_principal) \
     DO(list_tokens) \
+    DO(find_repeated_token) \
     DO(find_device) \
     DO(list_devices) \
     DO(find_device_with_key) \
@@ -63,6 +64,7 @@
     DO(list_actions) \
     DO(list_webhooks) \
     DO(find_webhook) \
+    DO(find_repeated_webhook) \
     DO(list_deliveries) \
     DO(list_active_webhooks)
 // clang-format on

@@ -1,3 +1,4 @@
+#include "once.hpp"
 #include "resolve.hpp"
 
 #include <callsign/rules/read.hpp>
@@ -29,6 +30,16 @@ list_series::answer read(read_tx& tx, const list_series& q) {
 
 find_principal::answer read(read_tx& tx, const find_principal& q) {
     return tokens::find_principal(tx, q.token_hash);
+}
+
+find_repeated_token::answer read(read_tx& tx, const find_repeated_token& q) {
+    account_id payer{};
+    if (q.account) {
+        const auto owner = resolve(tx, *q.account);
+        if (!owner) return std::nullopt;
+        payer = owner->id;
+    }
+    return repeated_token<find_repeated_token::answer::value_type>(tx, payer, q.once);
 }
 
 list_tokens::answer read(read_tx& tx, const list_tokens& q) {

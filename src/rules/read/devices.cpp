@@ -1,10 +1,10 @@
 #include "device_rejection.hpp"
+#include "once.hpp"
 #include "resolve.hpp"
 
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
-#include <callsign/rules/rows/requests.hpp>
 #include <callsign/rules/rows/secrets.hpp>
 
 namespace callsign::rules {
@@ -33,7 +33,7 @@ find_device_with_key::answer read(read_tx& tx, const find_device_with_key&) {
 foresee_create_device::answer read(read_tx& tx, const foresee_create_device& q) {
     const auto owner = resolve(tx, q.account);
     if (!owner) return {{}, no_such_account{}};
-    if (q.once && requests::find(tx, owner->id, q.once->key)) return {owner->id, std::nullopt};
+    if (auto known = repeated_device(tx, owner->id, q.once)) return {owner->id, std::move(known)};
     const create_device wanted{
         .account = owner->id, .name = q.name, .client_id = q.client_id, .sealed_key = {}};
     return {owner->id, rejection_of(tx, wanted)};

@@ -1,3 +1,5 @@
+#include "once.hpp"
+
 #include <callsign/rules/read.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/webhooks.hpp>
@@ -14,6 +16,10 @@ find_webhook::answer read(read_tx& tx, const find_webhook& q) {
     const auto owner = accounts::find(tx, q.account);
     found->is_closed = !owner || owner->state != account_state::active;
     return found;
+}
+
+find_repeated_webhook::answer read(read_tx& tx, const find_repeated_webhook& q) {
+    return repeated_webhook<find_repeated_webhook::answer::value_type>(tx, q.account, q.once);
 }
 
 list_deliveries::answer read(read_tx& tx, const list_deliveries& q) {

@@ -1,4 +1,6 @@
+#include <callsign/domain/request_key.hpp>
 #include <callsign/ports/tables/slots.hpp>
+#include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/slots.hpp>
 
 #include <utility>
@@ -17,11 +19,16 @@ bool move_if(write_tx& tx, slot_id id, const As& as_wanted, const Move& move) {
 
 template <class Move>
 bool settle(write_tx& tx, slot_id id, time_point now, const Move& move) {
+    account_id owner;
+    std::size_t charged = 0;
     const bool is_settled = move_if(tx, id, is_open, [&](slot& s) {
         move(s);
         s.settled_at = now;
+        owner = s.account;
+        if (s.expires) charged = size_of_outcome(s.key);
     });
     if (is_settled) tx.raise_last_moment(now);
+    if (charged > 0) accounts::add_stored(tx, owner, charged, 0);
     return is_settled;
 }
 
@@ -107,7 +114,8 @@ void drop_fingerprint(write_tx& tx, slot_id id) {
 
 void forget(write_tx& tx, slot_id id) {
     const auto now = tx.get<slots_by_id>(id);
-    if (!now || is_open(now->state)) throw_changed(id);
+    if (!now || !now->expires) throw_changed(id);
+    accounts::add_stored(tx, now->account, 0, size_of_outcome(now->key));
     tx.erase(now);
 }
 

@@ -163,6 +163,94 @@ TEST_F(full_account, has_a_maximum_of_former_prefixes) {
     EXPECT_TRUE(std::holds_alternative<series>(rename("THREE", "FOUR")));
 }
 
+// The outcome of a request with a key is stored for a time, whatever the request did.
+TEST_F(full_account, keeps_no_outcome_of_a_key) {
+    import(account_, 1, 1);
+    const request_key k{"key", {}, "sealed"};
+    const auto outcome = static_cast<std::int64_t>(size_of_outcome("key", "sealed"));
+    const auto bounded = [&](auto command) {
+        SCOPED_TRACE(typeid(command).name());
+        command.once = k;
+        expect_bound(command, outcome, account_);
+        EXPECT_EQ(stored(account_), static_cast<std::int64_t>(stored_bytes_max_));
+        now_ += std::chrono::hours{1};
+        run(forget_settled{{}, 10, milliseconds{1}});
+        EXPECT_EQ(stored(account_), static_cast<std::int64_t>(stored_bytes_max_) - outcome);
+    };
+    bounded(edit_task{account_, uuid_of(1), {{"p", "v"}}});  // changes nothing
+    bounded(create_series{.account = account_, .prefix = "OPS"});
+    bounded(edit_series{.account = account_, .named = "OPS", .project = "garden"});
+    bounded(create_token{account_, "t", token_scope::read, sha256("secret"), {}});
+    bounded(create_device{
+        .account = account_, .name = "new", .client_id = uuid_of(955), .sealed_key = "key"});
+    create_webhook hook;
+    hook.account = account_;
+    hook.uuid = uuid_of(950);
+    hook.count_max = 2;
+    bounded(hook);
+    bounded(edit_webhook{.account = account_, .uuid = uuid_of(950), .enabled = false});
+
+    // Beside an edit's own bytes. What removes data is never rejected.
+    edit_task edit{account_, uuid_of(1), {{"p", "w"}}};
+    edit.once = k;
+    leave(outcome, account_);
+    EXPECT_TRUE(std::holds_alternative<account_full>(run(edit)));
+    leave(outcome + 200, account_);
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(edit)));
+    stored_bytes_max_ = 1;
+    EXPECT_TRUE(std::holds_alternative<replayed<edit_task::edited>>(run(edit)));
+    remove_webhook gone{.account = account_, .uuid = uuid_of(950)};
+    gone.once = request_key{"other", {}};
+    EXPECT_TRUE(std::holds_alternative<remove_webhook::removed>(run(gone)));
+    edit_task purge{account_, uuid_of(1)};
+    purge.purge = true;
+    purge.once = request_key{"purge", {}};
+    EXPECT_TRUE(std::holds_alternative<edit_task::edited>(run(purge)));
+    // Operators have no limit.
+    create_token of_operator{std::nullopt, "t", token_scope::admin, sha256("other"), {}};
+    of_operator.once = k;
+    EXPECT_TRUE(std::holds_alternative<token>(run(of_operator)));
+    now_ += std::chrono::hours{1};
+    run(forget_settled{{}, 10, milliseconds{1}});
+}
+
+// Slots without a task of their own are stored for a time, too.
+TEST_F(full_account, is_charged_for_slots_that_expire) {
+    import(account_, 1, 1);
+    const auto before = stored(account_);
+    const auto outcome = static_cast<std::int64_t>(size_of_outcome("known"));
+    run(reserve{account_, "known", {}, uuid_of(1), "", {}});
+    EXPECT_EQ(stored(account_), before + outcome);
+    run(reserve{account_, "fails", {}, {}, "", {}});
+    now_ += std::chrono::hours{1};
+    run(reconcile_pending{{}, 10, milliseconds{1}, {}});
+    EXPECT_EQ(stored(account_), before + 2 * outcome);
+    now_ += std::chrono::hours{1};
+    EXPECT_EQ(run(forget_settled{{}, 10, milliseconds{1}}).forgotten, 2);
+    EXPECT_EQ(stored(account_), before);
+}
+
+// A renaming changes each task of the series.
+TEST_F(full_account, is_not_renamed) {
+    import(account_, 1, 100);
+    const auto rename = [&](const char* from, const char* to) {
+        return edit_series{.account = account_, .named = from, .prefix = to};
+    };
+    const auto before = stored(account_);
+    leave(100, account_);
+    EXPECT_TRUE(std::holds_alternative<account_full>(run(rename("SYN", "OPS"))));
+    EXPECT_EQ(stored(account_), before);
+    leave(10'000, account_);
+    EXPECT_TRUE(std::holds_alternative<series>(run(rename("SYN", "OPS"))));
+    const auto after = stored(account_);
+    EXPECT_GT(after, before);
+    EXPECT_LE(after, static_cast<std::int64_t>(stored_bytes_max_));
+    // A number that was skipped has no task.
+    leave(10'000, account_);
+    run(create_series{.account = account_, .prefix = "FAR", .next = 1'000'000'000});
+    EXPECT_TRUE(std::holds_alternative<series>(run(rename("FAR", "FARTHER"))));
+}
+
 TEST_F(full_account, does_not_affect_other_accounts) {
     import(account_, 1, 1);
     stored_bytes_max_ = static_cast<std::size_t>(stored(account_));

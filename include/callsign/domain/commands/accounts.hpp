@@ -89,7 +89,7 @@ struct create_token {
     // A request is repeated whose token has ended and was removed.
     struct has_ended {};
     using answer = std::variant<token, replayed<token>, key_conflict, no_such_account,
-                                too_many_tokens, has_ended>;
+                                too_many_tokens, has_ended, account_full>;
 };
 
 struct revoke_token {

@@ -31,8 +31,9 @@ struct create_device {
     std::optional<request_key> once{};
 
     struct too_many {};
-    using answer = std::variant<device, replayed<device>, key_conflict, name_taken, client_id_taken,
-                                no_such_account, account_is_opaque, account_is_remote, too_many>;
+    using answer =
+        std::variant<device, replayed<device>, key_conflict, name_taken, client_id_taken,
+                     no_such_account, account_is_opaque, account_is_remote, too_many, account_full>;
 };
 
 // Re-encrypts secrets with another master key; a secret that has changed since is left as it is.

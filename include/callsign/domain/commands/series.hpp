@@ -34,7 +34,7 @@ struct create_series {
 
     struct too_many_series {};
     using answer = std::variant<series, replayed<series>, key_conflict, prefix_taken, project_taken,
-                                too_many_series, no_such_account>;
+                                too_many_series, no_such_account, account_full>;
 };
 
 // Members without a value stay unchanged.
@@ -61,9 +61,10 @@ struct edit_series {
     struct promises_no_gaps {};
     // Former prefixes resolve forever, so their number is limited.
     struct too_many_prefixes {};
-    using answer = std::variant<series, replayed<series>, key_conflict, no_such_series,
-                                prefix_taken, project_taken, reset_is_settled, default_stays,
-                                next_too_low, promises_no_gaps, too_many_prefixes, no_such_account>;
+    using answer =
+        std::variant<series, replayed<series>, key_conflict, no_such_series, prefix_taken,
+                     project_taken, reset_is_settled, default_stays, next_too_low, promises_no_gaps,
+                     too_many_prefixes, no_such_account, account_full>;
 };
 
 // Updates the keys of tasks of a renamed series, as attributes and for readers. In steps.

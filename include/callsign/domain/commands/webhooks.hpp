@@ -32,7 +32,7 @@ struct create_webhook {
     struct too_many {};
     // no_such_webhook: the request is a retry, and its webhook was removed.
     using answer = std::variant<webhook, replayed<webhook>, key_conflict, no_such_webhook,
-                                no_such_account, account_is_opaque, too_many>;
+                                no_such_account, account_is_opaque, too_many, account_full>;
 };
 
 // Members without a value stay unchanged.
@@ -55,8 +55,8 @@ struct edit_webhook {
 
     // The webhook was edited while its secret was rotated: nothing was done.
     struct edited_meanwhile {};
-    using answer =
-        std::variant<webhook, replayed<webhook>, key_conflict, no_such_webhook, edited_meanwhile>;
+    using answer = std::variant<webhook, replayed<webhook>, key_conflict, no_such_webhook,
+                                edited_meanwhile, account_full>;
 };
 
 struct remove_webhook {

@@ -2,9 +2,12 @@
 // Accounts, their tokens and their series.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/commands/accounts.hpp>
 #include <callsign/domain/queries/page.hpp>
+#include <callsign/domain/request_key.hpp>
 
 #include <optional>
+#include <variant>
 
 namespace callsign {
 
@@ -55,6 +58,16 @@ struct find_principal {
     digest token_hash{};
 
     using answer = std::optional<principal>;
+};
+
+// The response to a request that created a token under this key, for a repeated one; none: the key
+// was not used.
+struct find_repeated_token {
+    std::optional<account_ref> account;  // none: an operator token
+    request_key once;
+
+    using answer =
+        std::optional<std::variant<replayed<token>, key_conflict, create_token::has_ended>>;
 };
 
 // Includes revoked tokens.

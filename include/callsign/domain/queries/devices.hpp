@@ -32,16 +32,16 @@ struct find_device_with_key {
     using answer = std::optional<device>;
 };
 
-// Returns create_device's answer if it would be a rejection now: the key is costly to derive.
+// Returns create_device's answer if it would create nothing now: the key is costly to derive.
 struct foresee_create_device {
     account_ref account;
     std::string name;
     uuid client_id{};
-    std::optional<request_key> once{};  // nothing is rejected if it was used before
+    std::optional<request_key> once{};
 
     struct answer {
         account_id account;
-        std::optional<create_device::answer> rejection;
+        std::optional<create_device::answer> settled;  // none: a device would be created
     };
 };
 

@@ -2,10 +2,13 @@
 // Webhooks and their deliveries.
 
 #include <callsign/domain/account.hpp>
+#include <callsign/domain/commands/webhooks.hpp>
 #include <callsign/domain/queries/page.hpp>
+#include <callsign/domain/request_key.hpp>
 #include <callsign/domain/webhook.hpp>
 
 #include <optional>
+#include <variant>
 #include <vector>
 
 namespace callsign {
@@ -22,6 +25,16 @@ struct find_webhook {
     callsign::uuid uuid{};
 
     using answer = std::optional<webhook>;
+};
+
+// The response to a request that created or changed a webhook under this key, for a repeated one;
+// none: the key was not used.
+struct find_repeated_webhook {
+    account_id account;
+    request_key once;
+
+    // no_such_webhook: it was removed since.
+    using answer = std::optional<std::variant<replayed<webhook>, key_conflict, no_such_webhook>>;
 };
 
 // The latest deliveries first. None: no such webhook.

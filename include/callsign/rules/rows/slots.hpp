@@ -35,7 +35,7 @@ bool fail(write_tx& tx, slot_id id, failure_reason reason, time_point now);
 // Removes what the slot reveals of its task's content: retries are no longer compared. Requires:
 // committed.
 void drop_fingerprint(write_tx& tx, slot_id id);
-// Requires: committed or failed.
+// Requires: it expires.
 void forget(write_tx& tx, slot_id id);
 
 }  // namespace callsign::slots
