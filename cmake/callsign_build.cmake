@@ -18,6 +18,7 @@ find_package(Protobuf REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(date REQUIRED)
+find_package(yaml-cpp REQUIRED)
 
 find_program(CCACHE ccache)
 if(CCACHE)

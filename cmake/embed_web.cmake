@@ -32,8 +32,8 @@ function(entry file name variable)
   string(REGEX REPLACE "(..)" "\\\\x\\1" packed "${packed}")
   get_filename_component(kind ${name} LAST_EXT)
   string(SUBSTRING ${kind} 1 -1 kind)
-  string(CONCAT line "{\"${name}\", \"${type_${kind}}\", \"${hash}\",\n"
-         "R\"web(${text})web\",\n{\"${packed}\", ${size}}}")
+  string(CONCAT line "{\"${name}\", {\"${type_${kind}}\", \"${hash}\",\n"
+         "R\"web(${text})web\",\n{\"${packed}\", ${size}}}}")
   set(${variable} "${line}" PARENT_SCOPE)
 endfunction()
 

@@ -40,6 +40,8 @@ constexpr milliseconds look_wait_max{30'000};
 
 // How long a test waits for its account's deliveries.
 constexpr milliseconds test_wait_max{std::chrono::seconds{10}};
+// Between two tests of an account.
+constexpr milliseconds test_pause{std::chrono::seconds{5}};
 
 constexpr const char* no_secret =
     "the server cannot decrypt the secret: the master key is missing or wrong";
@@ -459,14 +461,33 @@ net::http_field_list webhook_deliverer::headers_of(const hook& h, const std::str
             {"webhook-signature", std::move(signatures)}};
 }
 
-asio::awaitable<result<std::optional<webhook_delivery>>> webhook_deliverer::test(
+asio::awaitable<result<webhook_deliverer::test_outcome>> webhook_deliverer::test(
     account_id account, callsign::uuid uuid) {
     if (calls_ == nullptr || stopped_) co_return make_error_code(errc::shutting_down);
     const find_webhook question{account, uuid};
     auto found = co_await engine_.ask(question);
     if (!found) co_return found.error();
-    if (!*found) co_return std::nullopt;
-    hook h{.account = account, .uuid = uuid, .row = **std::move(found)};
+    if (!*found) co_return no_such_webhook{};
+    const milliseconds now = clock_.elapsed();
+    std::erase_if(tested_, [&](const auto& each) { return each.second <= now; });
+    constexpr auto in_progress = milliseconds::max();
+    const auto [its, may] = tested_.emplace(account, in_progress);
+    if (!may) {
+        co_return tested_lately{its->second == in_progress ? test_pause : its->second - now};
+    }
+    struct at_end {
+        webhook_deliverer& self;
+        account_id account;
+        ~at_end() { self.tested_.insert_or_assign(account, self.clock_.elapsed() + test_pause); }
+    } const pause{*this, account};
+    auto attempt = co_await test(account, **std::move(found));
+    if (!attempt) co_return attempt.error();
+    co_return *std::move(attempt);
+}
+
+asio::awaitable<result<webhook_delivery>> webhook_deliverer::test(account_id account, webhook row) {
+    const callsign::uuid uuid = row.uuid;
+    hook h{.account = account, .uuid = uuid, .row = std::move(row)};
     read_settings(h);
     webhook_delivery attempt{.id = to_string(uuid) + "_test_" + to_string(draw_uuid(entropy_)),
                              .at = clock_.now()};

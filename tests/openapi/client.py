@@ -1,6 +1,7 @@
 """An HTTP client that compares each response with the document."""
 
 import base64
+import gzip
 import http.client
 import json
 import os
@@ -20,7 +21,8 @@ OF_HTTP = {"server", "date", "content-type", "content-length", "connection", "tr
 
 class Answer:
     def __init__(self, response, body):
-        self.status, self.headers, self.body = response.status, response.headers, body
+        self.status, self.headers = response.status, response.headers
+        self.body = gzip.decompress(body) if body and self.headers.get("Content-Encoding") == "gzip" else body
         self.form = response.headers.get("Content-Type", "").partition(";")[0]
 
     def json(self):

@@ -69,11 +69,33 @@ class World:
 
 # ---- the server itself ----
 
+def json_alone(node):
+    """Returns a part of the document as GET /openapi.json has it."""
+    if isinstance(node, list):
+        return [json_alone(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    node = dict(node)
+    bodies = node.get("content")
+    if isinstance(bodies, dict):
+        one = "application/json"
+        node["content"] = ({one: bodies[one]} if one in bodies else
+                           {name: body for name, body in bodies.items() if name != "application/x-protobuf"})
+    return {str(name): json_alone(each) for name, each in node.items()}
+
+
 def server_itself(w):
     for path in ("/", "/livez", "/readyz", "/metrics", "/v1"):
         w.ask(f"GET {path}", 200)
     again = w.ask("GET /openapi.yaml", 200).body
     w.expect("GET /openapi.yaml: is another document now", again == w.document.text)
+    w.expect("GET /openapi.json: is another document",
+             json.loads(w.ask("GET /openapi.json", 200).body) == json_alone(w.document.root))
+    w.ask("GET /callsign.proto", 200)
+    for path in ("/openapi.yaml", "/openapi.json", "/callsign.proto"):
+        for coding in ("gzip", "identity"):
+            tag = w.ask(f"GET {path}", 200, Accept_Encoding=coding).headers["ETag"]
+            w.ask(f"GET {path}", 304, Accept_Encoding=coding, If_None_Match=tag)
     page_for_people(w)
     w.ask("HEAD /livez", 200)
     w.ask("GET /v1/nothing", "no-such-path")

@@ -6,6 +6,7 @@
 //
 // A webhook without changes to deliver has no coroutine and no timer. Threads: network executor.
 
+#include <callsign/domain/commands/webhooks.hpp>
 #include <callsign/domain/query.hpp>
 #include <callsign/engine/engine.hpp>
 #include <callsign/engine/permits.hpp>
@@ -25,9 +26,15 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace callsign::jobs {
+
+// The account has tested a webhook so recently that it must wait.
+struct tested_lately {
+    milliseconds retry_in{0};
+};
 
 class webhook_deliverer {
   public:
@@ -45,10 +52,11 @@ class webhook_deliverer {
     // Handles an event of engine::events(). Ignored before start() and after stop().
     void follow(const event& happened);
     // Posts a body of type "test" without changes, once, and returns the outcome; it is not in the
-    // webhook's list of deliveries, and neither counts nor ends as a failure. nullopt: no such
-    // webhook. Errors: as engine::ask(), shutting_down, overloaded (too many deliveries at once).
-    boost::asio::awaitable<result<std::optional<webhook_delivery>>> test(account_id account,
-                                                                         callsign::uuid uuid);
+    // webhook's list of deliveries, and neither counts nor ends as a failure. Of one account one at
+    // a time, with a pause. Errors: as engine::ask(), shutting_down, overloaded (too many
+    // deliveries at once).
+    using test_outcome = std::variant<webhook_delivery, no_such_webhook, tested_lately>;
+    boost::asio::awaitable<result<test_outcome>> test(account_id account, callsign::uuid uuid);
     // Cancels deliveries in progress and starts no more. Completes when no coroutine runs.
     boost::asio::awaitable<void> stop();
 
@@ -76,6 +84,7 @@ class webhook_deliverer {
     boost::asio::awaitable<step> deliver_next(hook& h);
     boost::asio::awaitable<step> read_and_post(hook& h, std::shared_ptr<feed_page>& page,
                                                std::optional<settle_delivery>& command);
+    boost::asio::awaitable<result<webhook_delivery>> test(account_id account, webhook row);
     boost::asio::awaitable<std::optional<std::string>> body_of(const hook& h, feed_page& page);
     boost::asio::awaitable<void> post(hook& h, const read_changes::part& part, std::string body,
                                       settle_delivery& command);
@@ -100,6 +109,8 @@ class webhook_deliverer {
     permits lookups_;
     std::map<uuid, std::shared_ptr<hook>> hooks_;
     std::unordered_map<account_id, std::vector<std::shared_ptr<hook>>> of_accounts_;
+    // When the account may test again, by the monotonic clock; max: a test is in progress.
+    std::unordered_map<account_id, milliseconds> tested_;
     delivery_counts counts_;
     std::size_t in_progress_ = 0;  // running coroutines
     bool stopped_ = false;

@@ -17,7 +17,9 @@ struct ops_context {
 };
 
 awaitable<http_response> get_api(ops_context& o, request_context& c);
-awaitable<http_response> get_openapi(ops_context& o, request_context& c);
+awaitable<http_response> get_openapi_yaml(ops_context& o, request_context& c);
+awaitable<http_response> get_openapi_json(ops_context& o, request_context& c);
+awaitable<http_response> get_proto(ops_context& o, request_context& c);
 awaitable<http_response> get_livez(ops_context& o, request_context& c);
 awaitable<http_response> get_readyz(ops_context& o, request_context& c);
 awaitable<http_response> get_metrics(ops_context& o, request_context& c);

@@ -18,10 +18,12 @@
 
 namespace callsign::api {
 
-// The source, as of the build.
-std::string_view openapi_source() noexcept;
-
 // Requires: `source` has the form of schema/openapi.yaml, which a test checks.
 std::string complete_openapi(std::string_view source, std::span<const route> routes);
+
+// Returns the description in JSON, for generators of clients: of bodies in several media types only
+// application/json. Requires: `yaml` is YAML whose scalars are of the core schema (YAML 1.2 section
+// 10.3.2).
+std::string openapi_json(const std::string& yaml);
 
 }  // namespace callsign::api

@@ -46,20 +46,17 @@ awaitable<http_response> get_devices(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> post_device(rest_context& r, request_context& c) {
-    auto key = read_secret_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
-    const auto once = std::get<std::optional<request_key>>(std::move(key));
     wire::field_errors wrong;
     v1::CreateDevice wanted;
     if (read_body(c, wanted, wrong)) check_name(wanted.name(), "A device", wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     actor by = c.by();
     jobs::keyed_secret keyed = [&](const std::string& secret) {
-        auto with_secret = once;
+        auto with_secret = c.once;
         if (with_secret) seal_secret(c, r.entropy, secret, *with_secret);
         return with_secret;
     };
-    auto done = co_await jobs::add_device(r.jobs, c.owner(), wanted.name(), std::move(by), once,
+    auto done = co_await jobs::add_device(r.jobs, c.owner(), wanted.name(), std::move(by), c.once,
                                           std::move(keyed));
     if (!done) co_return answer_error(c, done.error());
     const auto why = rejection_in(
@@ -79,7 +76,7 @@ awaitable<http_response> post_device(rest_context& r, request_context& c) {
     if (why) co_return answer_rejected(c, *why);
     if (const auto* const tried = std::get_if<create_device::answer>(&*done)) {
         const auto& again = std::get<replayed<device>>(*tried);
-        std::string secret = opened_secret(c, *once, again.sealed);
+        std::string secret = opened_secret(c, *c.once, again.sealed);
         const seal::wiped afterwards(secret);
         co_return as_replayed(answer_made(r, c, again.first, secret));
     }

@@ -60,53 +60,53 @@ awaitable<http_response> answer_edit(rest_context& r, const request_context& c,
                                       std::move(make));
 }
 
+// Returns the edit without its changes, or why there is none. Adds errors in If-Match to `found`.
+std::variant<edit_task, http_response> begin_edit(const request_context& c,
+                                                  wire::field_errors& found) {
+    if (c.who.mode == account_mode::opaque) return answer_unseen(c);
+    const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
+    if (!ref) return answer_malformed_ref(c);
+    return edit_task{.account = c.account(),
+                     .task = *ref,
+                     .if_match = condition_of(c, found),
+                     .author = c.who.token,
+                     .once = c.once,
+                     .bytes = c.request.body().size()};
+}
+
+awaitable<http_response> carry_out(rest_context& r, const request_context& c, edit_task command,
+                                   const sent_refs& sent = {}) {
+    const auto done = co_await r.engine.edit(std::move(command));
+    if (!done) co_return answer_error(c, done.error());
+    co_return co_await answer_edit(r, c, *done, sent);
+}
+
 }  // namespace
 
 awaitable<http_response> patch_task(rest_context& r, request_context& c) {
-    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
-    if (!ref) co_return answer_malformed_ref(c);
-    auto key = read_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors wrong;
-    auto if_match = condition_of(c, wrong);
+    auto begun = begin_edit(c, wrong);
+    if (auto* const rejected = std::get_if<http_response>(&begun)) co_return std::move(*rejected);
     v1::EditTask message;
     auto wanted = read_edit(r, c, message, wrong);
     if (!wanted) co_return answer_faults(c, wrong);
-    edit_task command{.account = c.account(),
-                      .task = *ref,
-                      .changes = std::move(wanted->changes),
-                      .replaced = std::move(wanted->replaced),
-                      .depends = std::move(wanted->depends),
-                      .if_match = std::move(if_match),
-                      .author = c.who.token,
-                      .once = std::get<std::optional<request_key>>(std::move(key)),
-                      .bytes = c.request.body().size()};
-    const auto done = co_await r.engine.edit(std::move(command));
-    if (!done) co_return answer_error(c, done.error());
-    co_return co_await answer_edit(r, c, *done, message.depends().values());
+    auto& command = std::get<edit_task>(begun);
+    command.changes = std::move(wanted->changes);
+    command.replaced = std::move(wanted->replaced);
+    command.depends = std::move(wanted->depends);
+    co_return co_await carry_out(r, c, std::move(command), message.depends().values());
 }
 
 awaitable<http_response> delete_task(rest_context& r, request_context& c) {
-    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
-    if (!ref) co_return answer_malformed_ref(c);
-    auto key = read_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors wrong;
+    auto begun = begin_edit(c, wrong);
+    if (auto* const rejected = std::get_if<http_response>(&begun)) co_return std::move(*rejected);
     const auto purge = read_purge(c, wrong);
-    auto if_match = condition_of(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    edit_task command{.account = c.account(), .task = *ref};
+    auto& command = std::get<edit_task>(begun);
     command.purge = *purge;
     if (!command.purge) command.changes.emplace_back("status", "deleted");
-    command.if_match = std::move(if_match);
-    command.author = c.who.token;
-    command.once = std::get<std::optional<request_key>>(std::move(key));
-    const auto done = co_await r.engine.edit(std::move(command));
-    if (!done) co_return answer_error(c, done.error());
-    const sent_refs none;
-    co_return co_await answer_edit(r, c, *done, none);
+    co_return co_await carry_out(r, c, std::move(command));
 }
 
 // ---- actions ----
@@ -114,24 +114,13 @@ awaitable<http_response> delete_task(rest_context& r, request_context& c) {
 namespace {
 
 awaitable<http_response> act(rest_context& r, request_context& c, task_action action) {
-    if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    const auto ref = parse_task_ref(wire::percent_decoded(c.captured[0]));
-    if (!ref) co_return answer_malformed_ref(c);
-    auto key = read_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors wrong;
-    auto if_match = condition_of(c, wrong);
+    auto begun = begin_edit(c, wrong);
+    if (auto* const rejected = std::get_if<http_response>(&begun)) co_return std::move(*rejected);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    edit_task command{.account = c.account(), .task = *ref};
+    auto& command = std::get<edit_task>(begun);
     command.action = std::move(action);
-    command.if_match = std::move(if_match);
-    command.author = c.who.token;
-    command.once = std::get<std::optional<request_key>>(std::move(key));
-    command.bytes = c.request.body().size();
-    const auto done = co_await r.engine.edit(std::move(command));
-    if (!done) co_return answer_error(c, done.error());
-    const sent_refs none;
-    co_return co_await answer_edit(r, c, *done, none);
+    co_return co_await carry_out(r, c, std::move(command));
 }
 
 awaitable<http_response> act_on_annotations(rest_context& r, request_context& c,

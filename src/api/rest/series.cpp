@@ -113,24 +113,20 @@ awaitable<http_response> get_series(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> post_series(rest_context& r, request_context& c) {
-    auto key = read_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors wrong;
     create_series command = read_series(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    command.once = std::get<std::optional<request_key>>(std::move(key));
+    command.once = c.once;
     co_return co_await carry_out(r.engine, c, std::move(command), [&c](const series& s) {
         return answer_message(c, 201, wire::to_message(s));
     });
 }
 
 awaitable<http_response> patch_series(rest_context& r, request_context& c) {
-    auto key = read_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     wire::field_errors wrong;
     edit_series command = read_series_edit(c, wrong);
     if (!wrong.empty()) co_return answer_faults(c, wrong);
-    command.once = std::get<std::optional<request_key>>(std::move(key));
+    command.once = c.once;
     command.named = upper(command.named);
     co_return co_await carry_out(r.engine, c, std::move(command), [&c](const series& s) {
         return answer_message(c, 200, wire::to_message(s));

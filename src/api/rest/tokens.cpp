@@ -29,27 +29,40 @@ create_token read_token(const rest_context& r, const request_context& c, token_s
     return command;
 }
 
+http_response answer_token(const request_context& c, const token& made, const std::string& secret) {
+    v1::Token message = wire::to_message(made);
+    message.set_token(secret);
+    return answer_secret(c, 201, message);
+}
+
 // Creates a token, whose secret is in this response and in those to its retries, nowhere else.
-awaitable<http_response> create(rest_context& r, request_context& c, create_token command) {
-    auto key = read_secret_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
-    auto once = std::get<std::optional<request_key>>(std::move(key));
+// `owner`: none for operator tokens.
+awaitable<http_response> create(rest_context& r, request_context& c,
+                                std::optional<account_ref> owner) {
+    const auto answer_again = [&c](const replayed<token>& again) {
+        std::string secret = opened_secret(c, *c.once, again.sealed);
+        const seal::wiped its(secret);
+        return as_replayed(answer_token(c, again.first, secret));
+    };
+    if (c.once) {
+        find_repeated_token question{owner, *c.once};
+        auto again = co_await answer_if_repeated(r.engine, c, std::move(question), answer_again);
+        if (again) co_return *std::move(again);
+    }
+    wire::field_errors wrong;
+    create_token command = read_token(r, c, owner ? token_scope::write : token_scope::admin, wrong);
+    if (!owner && command.scope != token_scope::admin) {
+        add_error(wrong, {"scope", "invalid", "Must be admin for an operator token."});
+    }
+    if (!wrong.empty()) co_return answer_faults(c, wrong);
     std::string secret = make_token(r.entropy);
     const seal::wiped afterwards(secret);
+    if (c.once) seal_secret(c, r.entropy, secret, *c.once);
+    command.account = std::move(owner);
     command.token_hash = sha256(secret);
-    if (once) seal_secret(c, r.entropy, secret, *once);
-    command.once = once;
-    const auto answer = [&](const token& made, const std::string& its) {
-        v1::Token message = wire::to_message(made);
-        message.set_token(its);
-        return answer_secret(c, 201, message);
-    };
-    const overloaded done{[&](const token& made) { return answer(made, secret); },
-                          [&](const replayed<token>& again) {
-                              std::string first = opened_secret(c, *once, again.sealed);
-                              const seal::wiped its(first);
-                              return as_replayed(answer(again.first, first));
-                          }};
+    command.once = c.once;
+    const overloaded done{[&](const token& made) { return answer_token(c, made, secret); },
+                          answer_again};
     co_return co_await carry_out(r.engine, c, std::move(command), done);
 }
 
@@ -87,11 +100,7 @@ awaitable<http_response> get_tokens(rest_context& r, request_context& c) {
 }
 
 awaitable<http_response> post_token(rest_context& r, request_context& c) {
-    wire::field_errors wrong;
-    create_token command = read_token(r, c, token_scope::write, wrong);
-    if (!wrong.empty()) co_return answer_faults(c, wrong);
-    command.account = c.owner();
-    co_return co_await create(r, c, std::move(command));
+    return create(r, c, c.owner());
 }
 
 awaitable<http_response> delete_own_token(rest_context& r, request_context& c) {
@@ -103,13 +112,7 @@ awaitable<http_response> get_operator_tokens(rest_context& r, request_context& c
 }
 
 awaitable<http_response> post_operator_token(rest_context& r, request_context& c) {
-    wire::field_errors wrong;
-    create_token command = read_token(r, c, token_scope::admin, wrong);
-    if (command.scope != token_scope::admin) {
-        add_error(wrong, {"scope", "invalid", "Must be admin for an operator token."});
-    }
-    if (!wrong.empty()) co_return answer_faults(c, wrong);
-    co_return co_await create(r, c, std::move(command));
+    return create(r, c, std::nullopt);
 }
 
 awaitable<http_response> delete_any_token(rest_context& r, request_context& c) {

@@ -1,5 +1,7 @@
 #include "etags.hpp"
 
+#include "coding.hpp"
+
 #include <callsign/base/text.hpp>
 
 #include <algorithm>
@@ -77,6 +79,8 @@ http_response unless_known(const request_context& c, http_response response,
     response.headers.emplace_back("ETag", etag);
     response.headers.emplace_back("Vary", "Accept");
     if (!is_known(c, etag)) return response;
+    // The headers of the response that is not sent (RFC 9110 section 15.4.5).
+    choose_coding(c, response);
     response.status = 304;
     response.body.clear();
     response.content_type.clear();

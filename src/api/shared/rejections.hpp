@@ -310,6 +310,17 @@ http_response answer_outcome(const request_context& c, const Outcome& outcome, c
         outcome);
 }
 
+// Returns the response to a request that repeats an earlier one, if the query finds that: before
+// anything is checked that may have changed since. nullopt: the request is new.
+template <class Query, class Done>
+awaitable<std::optional<http_response>> answer_if_repeated(engine& engine, const request_context& c,
+                                                           Query query, Done done) {
+    const auto found = co_await engine.ask(std::move(query));
+    if (!found) co_return answer_error(c, found.error());
+    if (!*found) co_return std::nullopt;
+    co_return answer_outcome(c, **found, done);
+}
+
 // Submits a command of the caller, and returns the response to its outcome.
 template <class Command, class Done, class... Cases>
 awaitable<http_response> carry_out(engine& engine, request_context& c, Command command, Done done,

@@ -9,6 +9,7 @@
 #include <callsign/domain/account.hpp>
 #include <callsign/domain/admin_action.hpp>
 #include <callsign/domain/claim.hpp>
+#include <callsign/domain/request_key.hpp>
 #include <callsign/net/http.hpp>
 #include <callsign/wire/message.hpp>
 
@@ -57,6 +58,8 @@ struct request_context {
     const request_head& head = *kept_head;
     captures captured;  // of the path, still percent-encoded
     principal who;
+    // The request's key, of a route with keys; none: the client sent none.
+    std::optional<request_key> once;
     // Of a sync client: as in net::request_facts.
     std::string account_name;
     std::string device_name;

@@ -12,21 +12,6 @@ namespace {
 
 using boost::beast::http::field;
 
-std::variant<std::optional<request_key>, http_response> read(const request_context& c,
-                                                             std::string_view token) {
-    auto key = parse_key_field(c);
-    if (const auto* malformed = std::get_if<wire::key_malformed>(&key)) {
-        return answer_problem(c, problems::key_malformed, malformed->detail);
-    }
-    auto* const text = std::get_if<std::string>(&key);
-    if (!text) return std::nullopt;
-    const std::string method(c.request.method_string());
-    const std::string target(c.request.target());
-    constexpr std::string_view end("\0", 1);
-    return request_key{std::move(*text), sha256({method, end, target, end, token, end,
-                                                 std::string_view(c.request.body())})};
-}
-
 // The key that encrypts a response's secret.
 seal::key secret_key(const request_context& c, const request_key& key) {
     const digest made = sha256({"callsign response", header_of(c.request, field::authorization),
@@ -46,14 +31,24 @@ std::variant<std::string, wire::key_missing, wire::key_malformed> parse_key_fiel
     return wire::parse_idempotency_key(values);
 }
 
-std::variant<std::optional<request_key>, http_response> read_request_key(const request_context& c) {
-    return read(c, {});
-}
-
-std::variant<std::optional<request_key>, http_response> read_secret_request_key(
-    const request_context& c) {
-    const digest token = sha256(header_of(c.request, field::authorization));
-    return read(c, bytes_of(token));
+std::optional<http_response> read_request_key(request_context& c) {
+    if (c.head.route->keyed == keyed::no) return std::nullopt;
+    auto key = parse_key_field(c);
+    if (const auto* malformed = std::get_if<wire::key_malformed>(&key)) {
+        return answer_problem(c, problems::key_malformed, malformed->detail);
+    }
+    auto* const text = std::get_if<std::string>(&key);
+    if (!text) return std::nullopt;
+    std::string token;
+    if (c.head.route->keyed == keyed::secret) {
+        token = bytes_of(sha256(header_of(c.request, field::authorization)));
+    }
+    const std::string method(c.request.method_string());
+    const std::string target(c.request.target());
+    constexpr std::string_view end("\0", 1);
+    c.once = {std::move(*text),
+              sha256({method, end, target, end, token, end, std::string_view(c.request.body())})};
+    return std::nullopt;
 }
 
 void seal_secret(const request_context& c, entropy& source, std::string_view secret,

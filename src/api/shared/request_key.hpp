@@ -19,14 +19,12 @@ namespace callsign::api {
 std::variant<std::string, wire::key_missing, wire::key_malformed> parse_key_field(
     const request_context& c);
 
-// Reads the header. Returns the response if it is malformed; no key: the client sent none. The
+// Reads the key into `c.once`, if the route has keys. Returns the response if it is malformed. The
 // fingerprint covers method, target and body: a retry may have another If-Match, since it gets the
-// first response whatever the task's state is.
-std::variant<std::optional<request_key>, http_response> read_request_key(const request_context& c);
+// first response whatever the task's state is. If the response has a secret, a retry needs the same
+// token, too.
+std::optional<http_response> read_request_key(request_context& c);
 
-// As above, for a request whose response has a secret: a retry needs the same token, too.
-std::variant<std::optional<request_key>, http_response> read_secret_request_key(
-    const request_context& c);
 // Encrypts the response's secret under the request's token, of which the server keeps a hash only.
 void seal_secret(const request_context& c, entropy& source, std::string_view secret,
                  request_key& key);

@@ -42,12 +42,17 @@ enum class access : std::uint8_t {
 // sync_options for a segment and a snapshot, a small one for a body that is not read.
 enum class body : std::uint8_t { none, message, segment, snapshot };
 
+// The Idempotency-Key of a route other than creations of tasks (shared/request_key.hpp). secret:
+// the response has one.
+enum class keyed : std::uint8_t { no, yes, secret };
+
 struct route {
     verb method;
     std::string_view path;
     access needs = access::anyone;
     body takes = body::none;
     handler run = nullptr;
+    api::keyed keyed = keyed::no;
     // The response is neither JSON nor protobuf, whatever is accepted; its problems are JSON.
     bool has_own_form = false;
     // Checks the captures, besides the template; if false, the path does not exist. Null: no check.

@@ -1,27 +1,29 @@
 #include "tickets.hpp"
 
-#include <algorithm>
+#include <iterator>
 #include <variant>
 
 namespace callsign::api {
 
 void tickets::put(std::string_view text, const principal& who) {
     erase_expired();
-    const account_id owner = *who.account;
-    if (counts_[owner] >= account_max) {
-        erase(std::ranges::find_if(all_, [&](const entry& e) { return e.who.account == owner; }));
-    }
+    const auto its = by_token_.find(who.token);
+    if (its != by_token_.end() && its->second.size() >= token_max) erase(its->second.front());
     all_.push_back({sha256(text), who, clock_.elapsed() + valid_for});
     by_hash_.insert_or_assign(all_.back().hash, std::prev(all_.end()));
-    ++counts_[owner];
+    by_token_[who.token].push_back(std::prev(all_.end()));
 }
 
-std::optional<principal> tickets::take(std::string_view text) {
+std::optional<principal> tickets::find(std::string_view text) {
     erase_expired();
     const auto found = by_hash_.find(sha256(text));
     if (found == by_hash_.end()) return std::nullopt;
-    principal who = found->second->who;
-    erase(found->second);
+    return found->second->who;
+}
+
+std::optional<principal> tickets::take(std::string_view text) {
+    auto who = find(text);
+    if (who) erase(by_hash_.at(sha256(text)));
     return who;
 }
 
@@ -32,12 +34,13 @@ void tickets::follow(const event& happened) {
     if (!ends) return;
     all_.clear();
     by_hash_.clear();
-    counts_.clear();
+    by_token_.clear();
 }
 
 void tickets::erase(entries::iterator at) {
-    const auto count = counts_.find(*at->who.account);
-    if (--count->second == 0) counts_.erase(count);
+    const auto its = by_token_.find(at->who.token);
+    std::erase(its->second, at);
+    if (its->second.empty()) by_token_.erase(its);
     by_hash_.erase(at->hash);
     all_.erase(at);
 }

@@ -9,6 +9,7 @@
 #include <callsign/engine/engine.hpp>
 
 #include <cstddef>
+#include <deque>
 #include <list>
 #include <map>
 #include <optional>
@@ -20,8 +21,8 @@ namespace callsign::api {
 class tickets {
   public:
     static constexpr milliseconds valid_for{std::chrono::minutes{1}};
-    // Of an account; a further one replaces the oldest.
-    static constexpr std::size_t account_max = 32;
+    // Of a token; a further one replaces its oldest.
+    static constexpr std::size_t token_max = 32;
 
     // `clock` must outlive this object.
     explicit tickets(clock& clock) : clock_(clock) {}
@@ -29,7 +30,9 @@ class tickets {
     // Makes `text`, which must be hard to guess, a ticket of the caller. Requires: it has an
     // account.
     void put(std::string_view text, const principal& who);
-    // Returns whose ticket it is, and ends it; nullopt: unknown, used or expired.
+    // Returns whose ticket it is; nullopt: unknown, used or expired.
+    std::optional<principal> find(std::string_view text);
+    // As find(); ends the ticket.
     std::optional<principal> take(std::string_view text);
     // A revocation or a change of an account's state ends all tickets.
     void follow(const event& happened);
@@ -50,7 +53,7 @@ class tickets {
     clock& clock_;
     entries all_;  // the oldest first
     std::map<digest, entries::iterator> by_hash_;
-    std::map<account_id, std::size_t> counts_;
+    std::map<token_id, std::deque<entries::iterator>> by_token_;  // the oldest first
 };
 
 }  // namespace callsign::api

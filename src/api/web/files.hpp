@@ -1,6 +1,8 @@
 #pragma once
 // The files of src/web as of the build.
 
+#include "shared/coded_file.hpp"
+
 #include <span>
 #include <string_view>
 
@@ -8,10 +10,7 @@ namespace callsign::api {
 
 struct web_file {
     std::string_view name;
-    std::string_view content_type;
-    std::string_view hash;  // of its bytes
-    std::string_view bytes;
-    std::string_view gzip;  // compressed
+    coded_file content;
 };
 
 // Returns the page itself, which names all others.

@@ -1,6 +1,6 @@
 #include "files.hpp"
 #include "handlers.hpp"
-#include "shared/etags.hpp"
+#include "shared/coding.hpp"
 #include "shared/negotiation.hpp"
 #include "shared/problem.hpp"
 
@@ -20,28 +20,15 @@ constexpr const char* content_security_policy =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types lit-html";
 
-// The page is revalidated each time; the files that it names have their version in the address.
-constexpr const char* ask_again = "no-cache";
-constexpr const char* keep_for_ever = "public, max-age=31536000, immutable";
-
-http_response answer_file(const request_context& c, const web_file& file, const char* caching) {
-    const bool packed = takes_gzip(list_of(c.request, field::accept_encoding));
-    const std::string etag = "\"" + std::string(file.hash) + (packed ? "-gz\"" : "\"");
-    http_response response;
-    response.headers = {{"ETag", etag},
-                        {"Cache-Control", caching},
-                        {"Vary", "Accept, Accept-Encoding"},
-                        {"Content-Security-Policy", content_security_policy},
-                        {"Referrer-Policy", "no-referrer"},
-                        {"Cross-Origin-Opener-Policy", "same-origin"},
-                        {"Cross-Origin-Resource-Policy", "same-origin"}};
-    if (is_known(c, etag)) {
-        response.status = 304;
-        return response;
-    }
-    response.content_type = file.content_type;
-    response.body = packed ? file.gzip : file.bytes;
-    if (packed) response.headers.emplace_back("Content-Encoding", "gzip");
+http_response answer_file(const request_context& c, const web_file& file,
+                          std::string_view caching) {
+    http_response response = answer_file(c, file.content, caching, "Accept, Accept-Encoding");
+    const std::initializer_list<std::pair<std::string, std::string>> more = {
+        {"Content-Security-Policy", content_security_policy},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Opener-Policy", "same-origin"},
+        {"Cross-Origin-Resource-Policy", "same-origin"}};
+    response.headers.insert(response.headers.end(), more.begin(), more.end());
     return response;
 }
 
@@ -73,6 +60,7 @@ awaitable<http_response> get_front(web_context& w, request_context& c) {
 
 awaitable<http_response> get_page(web_context& w, request_context& c) {
     if (!w.options.enabled) co_return answer_no_file(c);
+    // The files that the page names have their version in the address.
     co_return answer_file(c, web_page(), ask_again);
 }
 

@@ -124,23 +124,39 @@ http_response answer_with_secret(const request_context& c, unsigned status, cons
     return response;
 }
 
-// Submits a command that sets a secret. `once`: with the secret that `text` is, sealed.
+// Returns the response to a request that is repeated. `status`: of the first.
+http_response answer_again(const request_context& c, unsigned status,
+                           const replayed<webhook>& again) {
+    if (c.head.route->keyed != keyed::secret) {
+        return as_replayed(answer_message(c, status, wire::to_message(again.first)));
+    }
+    std::string secret = opened_secret(c, *c.once, again.sealed);
+    const seal::wiped afterwards(secret);
+    return as_replayed(answer_with_secret(c, status, again.first, secret));
+}
+
+// As answer_again(); nullopt: the request is new.
+awaitable<std::optional<http_response>> find_repeated(webhook_context& w, const request_context& c,
+                                                      unsigned status) {
+    if (!c.once) co_return std::nullopt;
+    const find_repeated_webhook question{c.account(), *c.once};
+    co_return co_await answer_if_repeated(
+        w.engine, c, question,
+        [&c, status](const replayed<webhook>& again) { return answer_again(c, status, again); });
+}
+
+// Submits a command that sets a secret.
 template <class Command>
 awaitable<http_response> carry_out_with_secret(webhook_context& w, request_context& c,
                                                Command command, unsigned status,
-                                               const seal::secret_bytes& secret,
-                                               std::optional<request_key> once) {
+                                               const seal::secret_bytes& secret) {
     std::string text = seal::webhook_secret_text(secret.bytes());
     const seal::wiped afterwards(text);
-    if (once) seal_secret(c, w.entropy, text, *once);
-    command.once = once;
+    if (c.once) seal_secret(c, w.entropy, text, *c.once);
+    command.once = c.once;
     const overloaded done{
         [&](const webhook& its) { return answer_with_secret(c, status, its, text); },
-        [&](const replayed<webhook>& again) {
-            std::string first = opened_secret(c, *once, again.sealed);
-            const seal::wiped its(first);
-            return as_replayed(answer_with_secret(c, status, again.first, first));
-        }};
+        [&](const replayed<webhook>& again) { return answer_again(c, status, again); }};
     co_return co_await carry_out(w.engine, c, std::move(command), done,
                                  [](account_is_opaque) { return unseen(); });
 }
@@ -156,9 +172,7 @@ uuid draw_id(entropy& source) {
 
 awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
     if (c.who.mode == account_mode::opaque) co_return answer_unseen(c);
-    auto key = read_secret_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
-    auto once = std::get<std::optional<request_key>>(std::move(key));
+    if (auto again = co_await find_repeated(w, c, 201)) co_return *std::move(again);
     wire::field_errors wrong;
     v1::CreateWebhook wanted;
     std::optional<task_filter> filter;
@@ -186,8 +200,7 @@ awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
                            .sealed_secret = sealed(w, c.account(), id, {secret->copy()}),
                            .start = std::get<webhook_start>(std::move(*start)),
                            .count_max = w.options.account_max};
-    co_return co_await carry_out_with_secret(w, c, std::move(command), 201, *secret,
-                                             std::move(once));
+    co_return co_await carry_out_with_secret(w, c, std::move(command), 201, *secret);
 }
 
 awaitable<http_response> get_webhooks(webhook_context& w, request_context& c) {
@@ -211,8 +224,7 @@ awaitable<http_response> get_webhook(webhook_context& w, request_context& c) {
 }
 
 awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
-    auto key = read_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
+    if (auto again = co_await find_repeated(w, c, 200)) co_return *std::move(again);
     wire::field_errors wrong;
     v1::EditWebhook wanted;
     if (read_body(c, wanted, wrong)) {
@@ -232,7 +244,7 @@ awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
     }
     if (!wrong.empty()) co_return answer_faults(c, wrong);
     edit_webhook command{.account = c.account(), .uuid = named_webhook(c)};
-    command.once = std::get<std::optional<request_key>>(std::move(key));
+    command.once = c.once;
     if (wanted.has_url()) command.url = wanted.url();
     if (wanted.has_filter()) command.filter = wanted.filter();
     if (wanted.has_enabled()) command.enabled = wanted.enabled();
@@ -252,8 +264,7 @@ awaitable<http_response> patch_webhook(webhook_context& w, request_context& c) {
 }
 
 awaitable<http_response> rotate_webhook_secret(webhook_context& w, request_context& c) {
-    auto key = read_secret_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
+    if (auto again = co_await find_repeated(w, c, 200)) co_return *std::move(again);
     wire::field_errors wrong;
     v1::RotateSecret wanted;
     std::optional<seal::secret_bytes> secret;
@@ -277,22 +288,26 @@ awaitable<http_response> rotate_webhook_secret(webhook_context& w, request_conte
     edit_webhook command{.account = c.account(), .uuid = id};
     command.secrets = {sealed(w, c.account(), id, now), w.clock.now() + former_secret_span,
                        (*found)->edits};
-    co_return co_await carry_out_with_secret(w, c, std::move(command), 200, *secret,
-                                             std::get<std::optional<request_key>>(std::move(key)));
+    co_return co_await carry_out_with_secret(w, c, std::move(command), 200, *secret);
 }
 
 awaitable<http_response> test_webhook(webhook_context& w, request_context& c) {
     const auto done = co_await w.deliverer.test(c.account(), named_webhook(c));
     if (!done) co_return answer_error(c, done.error());
-    if (!*done) co_return answer_rejected(c, rejections(no_such_webhook{}));
-    co_return answer_message(c, 200, wire::to_message(**done));
+    if (const auto* const early = std::get_if<jobs::tested_lately>(&*done)) {
+        auto response = answer_problem(c, problems::rate_limited,
+                                       "The account tests one webhook at a time, every 5 seconds.");
+        set_retry_after(response, std::chrono::ceil<std::chrono::seconds>(early->retry_in));
+        co_return logged_as(std::move(response), "rate-limited", "webhook-tests");
+    }
+    const auto* const attempt = std::get_if<webhook_delivery>(&*done);
+    if (attempt == nullptr) co_return answer_rejected(c, rejections(no_such_webhook{}));
+    co_return answer_message(c, 200, wire::to_message(*attempt));
 }
 
 awaitable<http_response> delete_webhook(webhook_context& w, request_context& c) {
-    auto key = read_request_key(c);
-    if (auto* const rejected = std::get_if<http_response>(&key)) co_return std::move(*rejected);
     remove_webhook command{c.account(), named_webhook(c)};
-    command.once = std::get<std::optional<request_key>>(std::move(key));
+    command.once = c.once;
     co_return co_await carry_out(w.engine, c, std::move(command), [](remove_webhook::removed) {
         http_response gone;
         gone.status = 204;

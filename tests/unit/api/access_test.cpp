@@ -73,6 +73,8 @@ const std::map<std::string, needs> expected{
     {"POST /v1/keys", needs::write},
     {"GET /v1", needs::nothing},
     {"GET /openapi.yaml", needs::nothing},
+    {"GET /openapi.json", needs::nothing},
+    {"GET /callsign.proto", needs::nothing},
     {"GET /v1/devices", needs::admin},
     {"POST /v1/devices", needs::admin},
     {"DELETE /v1/devices/{id}", needs::admin},

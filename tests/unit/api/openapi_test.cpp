@@ -1,6 +1,7 @@
 #include "api/ops/openapi.hpp"
 
 #include "api/front/routes.hpp"
+#include "api/ops/descriptions.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -12,8 +13,8 @@ constexpr std::array routes{
     route{verb::get, "/v1/things", access::read},
     route{verb::post, "/v1/things", access::write, body::message},
     route{verb::delete_, "/v1/things", access::operators},
-    route{verb::get, "/v1/client/{id}", access::device, body::none, nullptr, true},
-    route{verb::get, "/livez", access::anyone, body::none, nullptr, true},
+    route{verb::get, "/v1/client/{id}", access::device, body::none, nullptr, keyed::no, true},
+    route{verb::get, "/livez", access::anyone, body::none, nullptr, keyed::no, true},
 };
 
 // The statuses of the completed operation, in order.
@@ -154,6 +155,27 @@ TEST(openapi, completes_its_source) {
     EXPECT_EQ(text.find("\n      unread:"), text.npos);
     EXPECT_TRUE(text.starts_with("openapi: 3.1.0\n"));
     EXPECT_GT(text.size(), openapi_source().size());
+}
+
+TEST(openapi_json, has_the_values_of_the_yaml) {
+    EXPECT_EQ(api::openapi_json("{a: 1, b: -2.5, c: true, d: null, e: '1', f: 2026-11-01, "
+                                "g: 'true', h: [x, 3000000000], i: 0x10, '200': yes}"),
+              R"({"a":1,"b":-2.5E0,"c":true,"d":null,"e":"1","f":"2026-11-01","g":"true",)"
+              R"("h":["x",3000000000],"i":"0x10","200":"yes"})");
+    EXPECT_EQ(api::openapi_json("text: |\n  one\n  two\n"), R"({"text":"one\ntwo\n"})");
+}
+
+// Generators make a union of all media types, and nothing of protobuf's empty schema.
+TEST(openapi_json, has_json_bodies_only) {
+    EXPECT_EQ(api::openapi_json("content:\n"
+                                "  application/x-protobuf: {schema: {title: P}}\n"
+                                "  application/json: {schema: {type: object}}\n"
+                                "  application/merge-patch+json: {schema: {type: object}}\n"),
+              R"({"content":{"application/json":{"schema":{"type":"object"}}}})");
+    EXPECT_EQ(
+        api::openapi_json("[{content: {application/problem+json: {}, "
+                          "application/x-protobuf: {}}}, {content: {text/event-stream: {}}}]"),
+        R"([{"content":{"application/problem+json":{}}},{"content":{"text/event-stream":{}}}])");
 }
 
 }  // namespace

@@ -27,8 +27,9 @@ struct request_keys : ::testing::Test {
     }
 
     static test_server_options options() {
-        test_server_options all{.reaper = {.interval = 1h, .window = 1min, .retention = 24h},
-                                .reaping = true};
+        test_server_options all{
+            .reaper = {.interval = 1h, .window = 1min, .retention = 24h, .history_retention = 10h},
+            .reaping = true};
         all.service.master_key = std::make_shared<const seal::key_ring>(seal::key(key_of_master));
         return all;
     }
@@ -211,6 +212,43 @@ TEST_F(request_keys, a_series_is_created_and_changed_once) {
     };
     const auto renamed = rename();
     expect_replay(renamed, rename());
+}
+
+// What was valid then may not be valid now: the key decides first.
+TEST_F(request_keys, a_retry_gets_its_response_though_time_has_passed) {
+    const auto keep = [&](verb method, const std::string& path, const std::string& body) {
+        return [this, method, path, body] { return send(method, path, body, path + body); };
+    };
+    const std::string until = to_rfc3339(h.clock().now() + 1h);
+    const auto make_token = keep(verb::post, "/v1/tokens", R"({"expiresAt":")" + until + "\"}");
+    const auto token = make_token();
+    ASSERT_EQ(token.status, 201u) << token.body;
+    act("annotate", R"({"description":"one"})", "");
+    act("annotate", R"({"description":"two"})", "");
+    const auto add =
+        keep(verb::post, "/v1/webhooks", R"({"url":"https://example.com/hook","after":"0"})");
+    const auto added = add();
+    ASSERT_EQ(added.status, 201u) << added.body;
+    const std::string hook = "/v1/webhooks/" + text_of(body_of(added).at("webhookId"));
+    const auto reset = keep(verb::patch, hook, R"({"after":"0"})");
+    const auto was_reset = reset();
+    ASSERT_EQ(was_reset.status, 200u) << was_reset.body;
+    const auto rotate = keep(verb::post, hook + ":rotateSecret", "{}");
+    const auto rotated = rotate();
+    ASSERT_EQ(rotated.status, 200u) << rotated.body;
+
+    h.advance(20h);
+    EXPECT_EQ(send(verb::post, "/v1/tokens", R"({"expiresAt":")" + until + "\"}", "").status, 400u);
+    EXPECT_EQ(send(verb::patch, hook, R"({"after":"0"})", "").status, 410u);
+    expect_replay(token, make_token());
+    expect_replay(rotated, rotate());
+    for (const auto& again : {add(), reset()}) {
+        EXPECT_EQ(again.status / 100, 2u) << again.body;
+        EXPECT_EQ(header(again, "Idempotent-Replayed"), "true");
+    }
+    // Of another request it is still another one's.
+    EXPECT_EQ(code_of(send(verb::patch, hook, R"({"after":"now"})", hook + R"({"after":"0"})")),
+              "idempotency-key-reused");
 }
 
 TEST_F(request_keys, keys_expire_with_the_retention_and_with_their_account) {

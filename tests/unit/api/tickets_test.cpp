@@ -70,11 +70,30 @@ TEST_F(feed_tickets, end_with_their_token) {
     EXPECT_EQ(follow(one), 401u);
 }
 
-TEST_F(feed_tickets, of_an_account_are_limited) {
+TEST_F(feed_tickets, of_a_token_are_limited) {
+    const std::string neighbour = [&] {
+        const auto made =
+            h.call(post("/v1/changes/tickets", "", h.make_token("syn", token_scope::read)));
+        return text_of(body_of(made).at("ticket"));
+    }();
     const std::string first = ticket(), second = ticket();
-    for (std::size_t n = 1; n < api::tickets::account_max; ++n) ticket();
+    for (std::size_t n = 1; n < api::tickets::token_max; ++n) ticket();
     EXPECT_EQ(follow(first), 401u) << "replaced";
     EXPECT_EQ(follow(second), 200u);
+    const std::string last = ticket();
+    EXPECT_EQ(follow(last), 200u) << "the used one made room";
+    EXPECT_EQ(follow(neighbour), 200u) << "another token's is not replaced";
+}
+
+// Neither HEAD nor the check of a header before its body arrives follows.
+TEST_F(feed_tickets, are_used_by_a_follower_alone) {
+    const std::string one = ticket();
+    const std::string path = "/v1/changes/stream?after=0&ticket=" + one;
+    EXPECT_EQ(h.call(make_request(verb::head, path, "", {})).status, 200u);
+    EXPECT_FALSE(h.admit(make_request(verb::get, path, "", {})).rejected);
+    EXPECT_EQ(follow(one), 200u);
+    EXPECT_EQ(h.call(make_request(verb::head, path, "", {})).status, 401u) << "used";
+    EXPECT_TRUE(h.admit(make_request(verb::get, path, "", {})).rejected);
 }
 
 }  // namespace

@@ -79,9 +79,9 @@ TEST(web, contains_all_files_that_its_page_refers_to) {
     for (const api::web_file& file : api::web_assets()) {
         const auto answer = open(h, asset(file.name));
         EXPECT_EQ(answer.status, 200u) << file.name;
-        EXPECT_EQ(answer.content_type, file.content_type) << file.name;
+        EXPECT_EQ(answer.content_type, file.content.content_type) << file.name;
         EXPECT_FALSE(answer.content_type.empty()) << file.name;
-        EXPECT_EQ(answer.body, file.bytes) << file.name;
+        EXPECT_EQ(answer.body, file.content.bytes) << file.name;
         EXPECT_EQ(header(answer, "Cache-Control"), "public, max-age=31536000, immutable");
         // URLs in the page are relative, since a proxy may serve it under another path.
         if (page.find("\"" + asset(file.name).substr(1) + "\"") != std::string::npos) ++named;

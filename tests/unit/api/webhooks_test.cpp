@@ -484,6 +484,7 @@ TEST_F(webhook_api, a_test_posts_once_and_returns_the_outcome) {
     EXPECT_EQ(p.header("webhook-id"), outcome.at("deliveryId").as_string());
     EXPECT_NE(p.header("webhook-signature"), "");
     for (int n = 0; n < 6; ++n) {
+        h.advance(5s);
         to.answers.push_back(n % 2 == 0 ? no_answer() : status(410));
         const auto failed = call(verb::post, "/v1/webhooks/" + id + ":test", "", 200);
         EXPECT_FALSE(failed.at("delivered").as_bool());
@@ -493,6 +494,35 @@ TEST_F(webhook_api, a_test_posts_once_and_returns_the_outcome) {
     EXPECT_EQ(show(id).at("state").as_string(), "active");
     EXPECT_EQ(show(id).at("failures").as_int64(), 0);
     call(verb::post, "/v1/webhooks/5e1f7a38-93b2-4c1d-9a44-0c7d1a9be001:test", "", 404);
+}
+
+// Else a token could send requests to any server as fast as it likes.
+TEST_F(webhook_api, an_account_tests_one_webhook_at_a_time_with_a_pause) {
+    const std::string id = add(), other = add();
+    const auto test = [&](const std::string& which) {
+        return make_request(verb::post, "/v1/webhooks/" + which + ":test", "", bearer(token));
+    };
+    to.takes = 2s;
+    const auto first = h.start(test(id));
+    h.settle();
+    const auto during = h.call(test(other));
+    EXPECT_EQ(during.status, 429u) << during.body;
+    EXPECT_EQ(code_of(during), "rate-limited");
+    EXPECT_EQ(header(during, "Retry-After"), "5");
+    h.advance(2s);
+    ASSERT_TRUE(first->has_value());
+    EXPECT_EQ((*first)->status, 200u);
+    to.takes = 0s;
+    h.advance(3'900ms);
+    const auto early = h.call(test(id));
+    EXPECT_EQ(early.status, 429u);
+    EXPECT_EQ(header(early, "Retry-After"), "2");
+    h.advance(1'100ms);
+    EXPECT_EQ(h.call(test(id)).status, 200u);
+    EXPECT_EQ(to.calls.size(), 2u);
+    h.make_account("neighbour", "SYN");
+    token = h.make_token("neighbour", token_scope::admin);
+    EXPECT_EQ(h.call(test(add())).status, 200u) << "another account's own";
 }
 
 TEST_F(webhook_api, an_opaque_account_has_none) {
