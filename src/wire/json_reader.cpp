@@ -10,6 +10,7 @@
 
 #include <callsign/base/assert.hpp>
 #include <callsign/base/keyed_hash.hpp>
+#include <callsign/base/text.hpp>
 #include <callsign/base/time.hpp>
 
 #include <boost/container/static_vector.hpp>
@@ -224,8 +225,7 @@ class json_reader {
             frames_.push_back({frame::container::map, in.message, in.plan, &f, 0, 0});
             return true;
         }
-        if (f.kind == value_kind::message && !f.is_list && !f.is_wrapped_list &&
-            in.kind == frame::container::message) {
+        if (f.kind == value_kind::message && !f.is_list && in.kind == frame::container::message) {
             return push_message(*access.MutableMessage(in.message, f.field), *f.nested);
         }
         if (f.kind == value_kind::message && in.kind == frame::container::list) {
@@ -275,6 +275,11 @@ class json_reader {
     }
 
     void take_text(std::string_view text) {
+        const bool may_be_whole = !frames_.empty() && top().field != nullptr &&
+                                  top().field->kind == value_kind::whole && !top().field->is_list;
+        if (may_be_whole) {
+            if (const auto value = parse_integer(text)) return take_whole(*value);
+        }
         const field_plan* f = place_for(value_kind::text);
         if (f == nullptr) return;
         if (f->kind == value_kind::timestamp) return take_timestamp(*f, text);
@@ -347,8 +352,9 @@ class json_reader {
         }
         const frame& in = top();
         if (in.kind == frame::container::message) {
-            if (in.plan->clear != nullptr && in.field != nullptr) add_clear(in, in.field->name);
-        } else if (in.kind == frame::container::map && in.plan->clear != nullptr) {
+            const bool is_patched = in.field != nullptr && in.plan->clear;
+            if (is_patched && in.field != &*in.plan->clear) add_clear(in, in.field->name);
+        } else if (in.kind == frame::container::map && in.plan->clear) {
             if (map_key_is_new_) add_clear(in, in.field->name + "." + map_key_);
         } else {
             wrong_type(*in.field);
@@ -356,7 +362,7 @@ class json_reader {
     }
 
     static void add_clear(const frame& in, std::string name) {
-        in.message->GetReflection()->AddString(in.message, in.plan->clear, std::move(name));
+        in.message->GetReflection()->AddString(in.message, in.plan->clear->field, std::move(name));
     }
 
     // ---- errors ----

@@ -36,10 +36,10 @@ void write_message(const Message& message, const message_plan& plan, std::string
 // Returns what a merge patch removes: fields, and entries of maps as "field.name".
 std::vector<std::string> removed_by(const Message& message, const message_plan& plan) {
     std::vector<std::string> names;
-    if (plan.clear == nullptr) return names;
+    if (!plan.clear) return names;
     const Reflection& access = *message.GetReflection();
-    for (int i = 0; i < access.FieldSize(message, plan.clear); ++i) {
-        names.push_back(access.GetRepeatedString(message, plan.clear, i));
+    for (int i = 0; i < access.FieldSize(message, plan.clear->field); ++i) {
+        names.push_back(access.GetRepeatedString(message, plan.clear->field, i));
     }
     return names;
 }

@@ -69,7 +69,7 @@ const message_plan& plan_of(const Descriptor& type) {
     message_plan& plan = *plans.emplace(&type, std::make_unique<message_plan>()).first->second;
     for (int i = 0; i < type.field_count(); ++i) {
         if (is_clear(*type.field(i))) {
-            plan.clear = type.field(i);
+            plan.clear = make_field_plan(*type.field(i));
         } else {
             plan.fields.push_back(make_field_plan(*type.field(i)));
         }

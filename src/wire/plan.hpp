@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <google/protobuf/descriptor.h>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,14 +29,15 @@ struct field_plan {
 
 struct message_plan {
     std::vector<field_plan> fields;
-    // In a merge patch the list of null fields, which is not among `fields`. nullptr: not a patch.
-    const google::protobuf::FieldDescriptor* clear = nullptr;
+    // In a merge patch the list of null fields, which is not among `fields`. None: not a patch.
+    std::optional<field_plan> clear{};
 
     // With about a dozen names, comparing lengths first is faster than hashing.
     const field_plan* find(std::string_view name) const noexcept {
         for (const field_plan& f : fields) {
             if (f.name == name) return &f;
         }
+        if (clear && clear->name == name) return &*clear;
         return nullptr;
     }
 };

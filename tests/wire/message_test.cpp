@@ -2,7 +2,9 @@
 
 #include <callsign/wire/message.hpp>
 
+#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
+#include <memory>
 
 namespace callsign::wire {
 namespace {
@@ -48,6 +50,67 @@ TEST(json_read, fills_every_kind_of_field) {
     EXPECT_EQ(m.attributes().at("estimate"), "3h");
 }
 
+// ---- canonical JSON ----
+
+using google::protobuf::FieldDescriptor;
+
+// Sets every field, those of nested messages too.
+void fill(google::protobuf::Message& m, int depth = 0) {
+    const auto& access = *m.GetReflection();
+    const auto& type = *m.GetDescriptor();
+    if (&type == google::protobuf::Timestamp::descriptor()) {
+        auto& at = dynamic_cast<google::protobuf::Timestamp&>(m);
+        at.set_seconds(1'795'178'880);
+        at.set_nanos(250'000'000);
+        return;
+    }
+    for (int i = 0; i < type.field_count(); ++i) {
+        const auto* f = type.field(i);
+        if (f->containing_oneof() && f->index_in_oneof() > 0) continue;
+        if (f->is_map()) {
+            auto& entry = *access.AddMessage(&m, f);
+            const auto& each = *entry.GetReflection();
+            each.SetString(&entry, f->message_type()->map_key(), "k");
+            each.SetString(&entry, f->message_type()->map_value(), "v");
+        } else if (f->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+            if (depth == 5) continue;
+            fill(f->is_repeated() ? *access.AddMessage(&m, f) : *access.MutableMessage(&m, f),
+                 depth + 1);
+        } else if (f->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+            f->is_repeated() ? access.AddString(&m, f, "s") : access.SetString(&m, f, "s");
+        } else if (f->cpp_type() == FieldDescriptor::CPPTYPE_INT64) {
+            access.SetInt64(&m, f, 3'000'000'000);
+        } else {
+            access.SetBool(&m, f, true);
+        }
+    }
+}
+
+TEST(json_read, takes_the_canonical_json_of_every_message) {
+    const auto& file = *v1::CreateTask::descriptor()->file();
+    ASSERT_GT(file.message_type_count(), 50);
+    for (int i = 0; i < file.message_type_count(); ++i) {
+        const auto* type = file.message_type(i);
+        const auto* prototype =
+            google::protobuf::MessageFactory::generated_factory()->GetPrototype(type);
+        const std::unique_ptr<google::protobuf::Message> given(prototype->New());
+        const std::unique_ptr<google::protobuf::Message> read(prototype->New());
+        fill(*given);
+        std::string json;
+        ASSERT_TRUE(google::protobuf::util::MessageToJsonString(*given, &json).ok());
+        field_errors found;
+        EXPECT_TRUE(decode(format::json, json, *read, found))
+            << type->name() << ": " << found.at(0).field << ": " << found[0].detail << json;
+        EXPECT_EQ(encode(format::protobuf, *read), encode(format::protobuf, *given))
+            << type->name();
+        // Our own form, too.
+        read->Clear();
+        found.clear();
+        EXPECT_TRUE(decode(format::json, encode(format::json, *given), *read, found))
+            << type->name() << ": " << encode(format::json, *given);
+    }
+}
+
 // ---- merge patches ----
 
 v1::EditTask edit_of(std::string_view json) {
@@ -86,13 +149,14 @@ TEST(json_read, reports_errors_of_a_merge_patch) {
         EXPECT_EQ(found[0].field, field) << json;
         EXPECT_EQ(found[0].code, code) << json;
     };
-    expect(R"({"clear": ["project"]})", "clear", "unknown-field");
+    expect(R"({"clear": "project"})", "clear", "wrong-type");
     expect(R"({"uuid": "x"})", "uuid", "unknown-field");
     expect(R"({"projct": null})", "projct", "unknown-field");
     expect(R"({"project": null, "project": null})", "project", "duplicate-field");
     expect(R"({"attributes": {"a": null, "a": "b"}})", "attributes.a", "duplicate-field");
     expect(R"({"tags": "a"})", "tags", "wrong-type");
-    expect(R"({"tags": {"values": ["a"]}})", "tags", "wrong-type");
+    expect(R"({"tags": {"value": ["a"]}})", "tags.value", "unknown-field");
+    expect(R"({"tags": {"values": "a"}})", "tags.values", "wrong-type");
     expect(R"({"tags": ["a", null]})", "tags[1]", "wrong-type");
     expect(R"({"tags": [["a"]]})", "tags[0]", "wrong-type");
     expect(R"({"annotations": [{"entyr": 1}]})", "annotations[0].entyr", "unknown-field");
@@ -220,7 +284,10 @@ TEST(json_read, takes_whole_numbers_and_booleans) {
          {R"({"number": 1.5})", R"({"number": 1e3})", R"({"number": 18446744073709551615})"}) {
         EXPECT_EQ(faults_of(bad, v1::Receipt())[0].code, "invalid") << bad;
     }
-    EXPECT_EQ(faults_of(R"({"number": "1"})", v1::Receipt())[0].code, "wrong-type");
+    for (const char* bad : {R"({"number": "1.0"})", R"({"number": ""})", R"({"number": " 1"})",
+                            R"({"number": "9223372036854775808"})"}) {
+        EXPECT_EQ(faults_of(bad, v1::Receipt())[0].code, "wrong-type") << bad;
+    }
     EXPECT_EQ(faults_of(R"({"created": 1})", v1::Receipt())[0].code, "wrong-type");
 }
 

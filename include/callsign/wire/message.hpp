@@ -5,7 +5,9 @@
 // 3339 in UTC; maps of strings are objects. Written: fields with their default value (0, "", false,
 // empty, unset) are omitted, except for int64, bool and the list that a listing is about (field 1),
 // which are always present. Read: an unknown field, a repeated field and a value of the wrong type
-// are errors, named by their path ("annotations[0].entry"); null means "not given".
+// are errors, named by their path ("annotations[0].entry"); null means "not given". The canonical
+// JSON of the messages (protobuf.dev/programming-guides/json) is read, too: int64 as strings, and
+// the special messages below as they are.
 //
 // Two kinds of messages are special in JSON. A message whose only field is a list called `values`
 // is, as a field, that array: a list that can be absent. A message with a list of strings called
