@@ -68,7 +68,7 @@ std::vector<fs::path> read_by_people() {
     static const std::set<std::string> kinds{".md", ".toml",    ".yaml", ".sql", ".proto",
                                              ".js", ".service", ".cpp",  ".hpp"};
     std::vector<fs::path> all{root / "README.md"};
-    for (const char* const folder : {"docs", "config", "examples", "schema", "src", "include",
+    for (const char* const folder : {"docs", "config", "clients", "schema", "src", "include",
                                      "reaper", "scripts", "bench", "tests"}) {
         for (const auto& each : fs::recursive_directory_iterator(root / folder)) {
             const bool is_text = kinds.contains(each.path().extension().string());

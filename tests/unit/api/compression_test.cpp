@@ -48,6 +48,7 @@ TEST_F(compression, a_large_response_is_compressed_for_those_who_accept_it) {
         const auto packed = ask("/v1/tasks", "br, gzip;q=0.5");
         EXPECT_EQ(header(packed, "Content-Encoding"), "gzip");
         EXPECT_TRUE(varies(packed));
+        EXPECT_TRUE(varies(ask("/v1/changes?after=0", "gzip"))) << "which varies by nothing else";
         EXPECT_LT(packed.body.size(), plain.body.size() / 4);
         EXPECT_EQ(inflated(packed.body), plain.body);
         EXPECT_EQ(packed.content_type, plain.content_type);
