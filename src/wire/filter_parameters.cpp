@@ -2,11 +2,14 @@
 #include <callsign/domain/account.hpp>
 #include <callsign/wire/filter_parameters.hpp>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace callsign::wire {
 namespace {
 
 // Limited, because each is checked for each task.
-constexpr std::size_t parameters_max = 64;
+constexpr std::ptrdiff_t parameters_max = 64;
 
 // NAMEAfter and NAMEBefore, for each instant.
 const std::vector<std::string>& instant_parameters() {
@@ -39,7 +42,8 @@ class filter_reader {
         f.text = folded(asked_.get("text"));
         read_prefix(f);
         read_instants(f);
-        if (asked_.pairs().size() > parameters_max) {
+        const auto refs = std::ranges::count(asked_.pairs(), "ref", &parameters::pair::first);
+        if (std::ssize(asked_.pairs()) - refs > parameters_max) {
             fault("", "too-many", "Must have at most 64 parameters.");
         }
         return f;

@@ -12,6 +12,7 @@ namespace callsign::wire {
 void read_json(std::string_view bytes, google::protobuf::Message& out, field_errors& found,
                std::size_t most, std::size_t values);
 
-void write_json(const google::protobuf::Message& message, std::string& out);
+void write_json(const google::protobuf::Message& message, std::string& out,
+                const field_choice* only);
 
 }  // namespace callsign::wire

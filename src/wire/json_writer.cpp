@@ -31,7 +31,9 @@ void write_timestamp(const Message& message, std::string& out) {
     out += '"';
 }
 
-void write_message(const Message& message, const message_plan& plan, std::string& out);
+// `only`: as in encode().
+void write_message(const Message& message, const message_plan& plan, std::string& out,
+                   const field_choice* only);
 
 // Returns what a merge patch removes: fields, and entries of maps as "field.name".
 std::vector<std::string> removed_by(const Message& message, const message_plan& plan) {
@@ -75,7 +77,8 @@ void write_map(const Message& message, const field_plan& f, const std::vector<st
     out += '}';
 }
 
-void write_list(const Message& message, const field_plan& f, std::string& out) {
+void write_list(const Message& message, const field_plan& f, std::string& out,
+                const field_choice* only) {
     const Reflection& access = *message.GetReflection();
     std::string scratch;
     out += '[';
@@ -95,14 +98,15 @@ void write_list(const Message& message, const field_plan& f, std::string& out) {
             write_timestamp(access.GetRepeatedMessage(message, f.field, i), out);
             break;
         case value_kind::message:
-            write_message(access.GetRepeatedMessage(message, f.field, i), *f.nested, out);
+            write_message(access.GetRepeatedMessage(message, f.field, i), *f.nested, out, only);
             break;
         }
     }
     out += ']';
 }
 
-void write_value(const Message& message, const field_plan& f, std::string& out) {
+void write_value(const Message& message, const field_plan& f, std::string& out,
+                 const field_choice* only) {
     const Reflection& access = *message.GetReflection();
     std::string scratch;
     switch (f.kind) {
@@ -113,7 +117,7 @@ void write_value(const Message& message, const field_plan& f, std::string& out) 
     case value_kind::boolean: out += access.GetBool(message, f.field) ? "true" : "false"; break;
     case value_kind::timestamp: write_timestamp(access.GetMessage(message, f.field), out); break;
     case value_kind::message:
-        write_message(access.GetMessage(message, f.field), *f.nested, out);
+        write_message(access.GetMessage(message, f.field), *f.nested, out, only);
         break;
     }
 }
@@ -134,10 +138,12 @@ bool has_removed_entries(const field_plan& f, const std::vector<std::string>& re
            });
 }
 
-void write_message(const Message& message, const message_plan& plan, std::string& out) {
+void write_message(const Message& message, const message_plan& plan, std::string& out,
+                   const field_choice* only) {
     const std::vector<std::string> removed = removed_by(message, plan);
     char before = '{';
     for (const field_plan& f : plan.fields) {
+        if (only != nullptr && !only->has(*f.field)) continue;
         const bool is_removed = std::find(removed.begin(), removed.end(), f.name) != removed.end();
         if (!is_removed && !is_written(message, f) && !has_removed_entries(f, removed)) continue;
         out += std::exchange(before, ',');
@@ -147,12 +153,12 @@ void write_message(const Message& message, const message_plan& plan, std::string
         } else if (f.is_map) {
             write_map(message, f, removed, out);
         } else if (f.is_list) {
-            write_list(message, f, out);
+            write_list(message, f, out, only);
         } else if (f.is_wrapped_list) {
             write_list(message.GetReflection()->GetMessage(message, f.field),
-                       f.nested->fields.front(), out);
+                       f.nested->fields.front(), out, only);
         } else {
-            write_value(message, f, out);
+            write_value(message, f, out, only);
         }
     }
     if (before == '{') out += '{';
@@ -161,8 +167,8 @@ void write_message(const Message& message, const message_plan& plan, std::string
 
 }  // namespace
 
-void write_json(const Message& message, std::string& out) {
-    write_message(message, plan_of(*message.GetDescriptor()), out);
+void write_json(const Message& message, std::string& out, const field_choice* only) {
+    write_message(message, plan_of(*message.GetDescriptor()), out, only);
 }
 
 }  // namespace callsign::wire

@@ -165,11 +165,31 @@ bool decode(format from, std::string_view bytes, Message& out, field_errors& fou
     return found.size() == before;
 }
 
-std::string encode(format to, const Message& message) {
+bool field_choice::add(std::string_view name) {
+    for (int i = 0; i < type_->field_count(); ++i) {
+        if (type_->field(i)->json_name() != name) continue;
+        chosen_ |= std::uint64_t{1} << i;
+        return true;
+    }
+    return false;
+}
+
+bool field_choice::has(const FieldDescriptor& field) const noexcept {
+    return field.containing_type() != type_ || ((chosen_ >> field.index()) & 1) != 0;
+}
+
+void field_choice::apply(Message& message) const {
+    const Reflection& access = *message.GetReflection();
+    for (int i = 0; i < type_->field_count(); ++i) {
+        if (!has(*type_->field(i))) access.ClearField(&message, type_->field(i));
+    }
+}
+
+std::string encode(format to, const Message& message, const field_choice* only) {
     std::string out;
     out.reserve(usual_answer_bytes);
     if (to == format::json) {
-        write_json(message, out);
+        write_json(message, out, only);
     } else {
         write_protobuf(message, out);
     }

@@ -17,6 +17,8 @@ namespace callsign {
 
 // Taskwarrior's stored statuses. Any other text counts as pending, as in Taskwarrior.
 enum class task_status : std::uint8_t { pending, completed, deleted, recurring };
+inline constexpr std::array task_statuses{task_status::pending, task_status::completed,
+                                          task_status::deleted, task_status::recurring};
 
 std::string_view to_string(task_status status) noexcept;
 std::optional<task_status> parse_task_status(std::string_view text) noexcept;

@@ -60,7 +60,26 @@ inline constexpr std::size_t values_max = 50'000;
 bool decode(format from, std::string_view bytes, google::protobuf::Message& out,
             field_errors& found, std::size_t most = faults_max, std::size_t values = values_max);
 
-std::string encode(format to, const google::protobuf::Message& message);
+// Some fields of a message type, for a response that leaves the others out.
+class field_choice {
+  public:
+    explicit field_choice(const google::protobuf::Descriptor& type) : type_(&type) {}
+
+    // Adds a field by its name in JSON. False: the type has none.
+    bool add(std::string_view name);
+    // Returns whether the field is of another type, or chosen.
+    bool has(const google::protobuf::FieldDescriptor& field) const noexcept;
+    // Removes the other fields from a message of this type.
+    void apply(google::protobuf::Message& message) const;
+
+  private:
+    const google::protobuf::Descriptor* type_;
+    std::uint64_t chosen_ = 0;  // by index
+};
+
+// `only`: none: all fields.
+std::string encode(format to, const google::protobuf::Message& message,
+                   const field_choice* only = nullptr);
 
 void set_timestamp(google::protobuf::Timestamp& out, time_point at);
 // Truncates to milliseconds. Instants that decode() rejects become the first or the last valid one.

@@ -29,14 +29,21 @@ constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t first_work_max = std::size_t{192} * 1024;
 constexpr int list_looks_max = 10;
 
+// A count of tasks is exact up to here, if that many steps find them.
+constexpr std::int64_t counted_max = 10'000;
+constexpr int count_looks_max = 20;
+
 // ---- the request ----
 
 struct list_request {
     task_filter filter;
     task_order order;
     std::size_t size = list_size_usual;
-    std::string token;  // of the page
-    std::string asked;  // digest of the other parameters, for page tokens
+    std::vector<task_ref> refs;  // the list has these tasks; none: those that match
+    std::string token;           // of the page
+    std::string asked;           // digest of the parameters that choose tasks, for page tokens
+    std::optional<wire::field_choice> fields{};
+    bool is_counted = false;
 };
 
 // Reads the parameters of a list. Adds an error for each invalid one.
@@ -51,6 +58,9 @@ class list_reader {
         read_changed_after(wanted.filter);
         read_order(wanted.order);
         read_size(wanted.size);
+        read_refs(wanted);
+        read_fields(wanted.fields);
+        read_count(wanted);
         wanted.token = asked_.get("pageToken");
         wanted.asked = digest_of_question();
         return wanted;
@@ -58,8 +68,8 @@ class list_reader {
 
   private:
     static std::span<const std::string_view> known() {
-        static const auto all =
-            wire::with_filter_parameters({"changedAfter", "sort", "pageSize", "pageToken"});
+        static const auto all = wire::with_filter_parameters(
+            {"ref", "changedAfter", "sort", "pageSize", "pageToken", "fields", "count"});
         return all;
     }
 
@@ -96,11 +106,63 @@ class list_reader {
         }
     }
 
+    // The list of these tasks, whatever their status, in this order.
+    void read_refs(list_request& wanted) {
+        const std::vector<std::string> refs = asked_.all("ref");
+        if (refs.empty()) return;
+        if (std::ssize(refs) > list_size_max) {
+            return fault("ref", "too-many", "Must be at most 500 tasks.");
+        }
+        for (const std::string& text : refs) {
+            const auto ref = parse_task_ref(text);
+            if (!ref) {
+                return fault("ref", "malformed",
+                             "Must be a task's UUID or its key, such as SYN-42.");
+            }
+            const bool is_new = std::ranges::find(wanted.refs, *ref) == wanted.refs.end();
+            if (is_new) wanted.refs.push_back(*ref);
+        }
+        task_filter& f = wanted.filter;
+        if (f.statuses.empty()) f.statuses.assign(task_statuses.begin(), task_statuses.end());
+        if (asked_.get("pageSize").empty()) wanted.size = list_size_max;
+        if (!asked_.get("sort").empty()) {
+            fault("sort", "invalid", "Must not be given with ref: tasks are in the order of refs.");
+        }
+        if (!f.prefix.empty()) fault("prefix", "invalid", "Must not be given with ref.");
+        if (f.needs_links()) fault("is", "invalid", "Must not depend on other tasks, with ref.");
+    }
+
+    void read_fields(std::optional<wire::field_choice>& fields) {
+        std::string_view rest = asked_.get("fields");
+        if (rest.empty()) return;
+        fields.emplace(*v1::Task::descriptor());
+        fields->add("uuid");
+        while (!rest.empty()) {
+            const std::string_view name = take_until(rest, ',');
+            if (fields->add(name)) continue;
+            return fault("fields", "unknown-field",
+                         "Must be names of a task's fields, separated by commas.");
+        }
+    }
+
+    void read_count(list_request& wanted) {
+        const std::string_view text = asked_.get("count");
+        wanted.is_counted = text == "true";
+        if (!wanted.is_counted && !text.empty() && text != "false") {
+            fault("count", "invalid", "Must be true or false.");
+        }
+        if (wanted.is_counted && !wanted.refs.empty()) {
+            fault("count", "invalid", "Must not be given with ref.");
+        }
+    }
+
     // Returns a digest that does not depend on the order of the parameters.
     std::string digest_of_question() const {
         std::vector<wire::parameters::pair> pairs = asked_.pairs();
         std::erase_if(pairs, [](const wire::parameters::pair& p) {
-            return p.first == "pageToken" || p.first == "pageSize";
+            static constexpr std::string_view others[] = {"pageToken", "pageSize", "fields",
+                                                          "count"};
+            return std::ranges::find(others, p.first) != std::end(others);
         });
         std::sort(pairs.begin(), pairs.end());
         std::string text;
@@ -124,7 +186,7 @@ class list_reader {
 // ordered list that is kept.
 
 struct list_place {
-    std::uint64_t list = 0;
+    std::uint64_t list = 0;  // 0: the list is the request's refs
     std::size_t offset = 0;
 };
 using page_place = std::variant<std::monostate, task_place, list_place>;
@@ -163,6 +225,7 @@ std::optional<page_place> asked_place(const list_request& wanted) {
 struct task_page {
     std::vector<task> tasks;
     std::string next;
+    std::optional<v1::TaskCount> count{};
 };
 using page_or_rejection = std::variant<task_page, rejected>;
 
@@ -195,28 +258,41 @@ awaitable<result<page_or_rejection>> page_by_key(rest_context& r, account_id acc
     co_return page_or_rejection{std::move(page)};
 }
 
-// Returns the next tasks of an ordered list.
-awaitable<result<page_or_rejection>> page_of_list(rest_context& r, const list_request& wanted,
-                                                  time_point now, jobs::ordered_lists::shared list,
-                                                  std::size_t offset) {
+// Returns the next of these tasks, from `at` on, which is advanced.
+template <class Ref>
+awaitable<result<page_or_rejection>> page_of(rest_context& r, account_id account,
+                                             const list_request& wanted, time_point now,
+                                             std::span<const Ref> all, list_place at) {
     task_page page;
     std::size_t bytes = 0;
-    const std::size_t count = list->tasks.size();
-    while (offset < count && page.tasks.size() < wanted.size && bytes < page_bytes_max) {
-        const auto first = list->tasks.begin() + static_cast<std::ptrdiff_t>(offset);
-        const std::size_t some = std::min(wanted.size - page.tasks.size(), count - offset);
-        find_listed_tasks question{
-            list->account, wanted.filter, {first, first + static_cast<std::ptrdiff_t>(some)}, now};
+    while (at.offset < all.size() && page.tasks.size() < wanted.size && bytes < page_bytes_max) {
+        const auto some = all.subspan(
+            at.offset, std::min(wanted.size - page.tasks.size(), all.size() - at.offset));
+        find_listed_tasks question{account, wanted.filter, {some.begin(), some.end()}, now};
         auto answer = co_await r.engine.ask(std::move(question));
         if (!answer) co_return answer.error();
-        offset += answer->looked_at;
+        at.offset += answer->looked_at;
         for (task& t : answer->tasks) {
             bytes += size_of(t.attributes);
             page.tasks.push_back(std::move(t));
         }
     }
-    if (offset < count) page.next = token_of(wanted, list_place{list->id, offset});
+    if (at.offset < all.size()) page.next = token_of(wanted, at);
     co_return page_or_rejection{std::move(page)};
+}
+
+// Returns the next tasks of an ordered list.
+awaitable<result<page_or_rejection>> page_of_list(rest_context& r, const list_request& wanted,
+                                                  time_point now, jobs::ordered_lists::shared list,
+                                                  std::size_t offset) {
+    const list_place at{list->id, offset};
+    auto page = co_await page_of(r, list->account, wanted, now, std::span(list->tasks), at);
+    if (!page || !wanted.is_counted) co_return page;
+    v1::TaskCount count;
+    count.set_tasks(std::ssize(list->tasks));
+    count.set_exact(true);
+    std::get<task_page>(*page).count = std::move(count);
+    co_return page;
 }
 
 awaitable<result<page_or_rejection>> first_page_in_order(rest_context& r, account_id account,
@@ -245,15 +321,43 @@ awaitable<result<page_or_rejection>> next_page_in_order(rest_context& r, account
     co_return co_await page_of_list(r, wanted, now, std::move(list), at.offset);
 }
 
-bool is_by_key(const list_request& wanted) {
-    return wanted.order.by == task_sort::key && !wanted.filter.needs_links();
+// Counts the tasks of a list in the order of keys, in steps like those of a page.
+awaitable<result<v1::TaskCount>> count_by_key(rest_context& r, account_id account,
+                                              const list_request& wanted, time_point now) {
+    std::int64_t found = 0;
+    std::optional<task_place> after;
+    bool is_over = false;
+    for (int look = 0; !is_over && look < count_looks_max && found <= counted_max; ++look) {
+        scan_tasks question{account, wanted.filter, task_sort::key, std::move(after), now};
+        auto answer = co_await r.engine.ask(std::move(question));
+        if (!answer) co_return answer.error();
+        auto* const part = std::get_if<scan_tasks::part>(&*answer);
+        if (part == nullptr) break;  // the page says why
+        found += std::ssize(part->tasks);
+        after = std::move(part->next);
+        is_over = !after;
+    }
+    v1::TaskCount count;
+    count.set_tasks(std::min(found, counted_max));
+    count.set_exact(is_over && found <= counted_max);
+    co_return count;
 }
 
-http_response answer_page(const rest_context& r, const request_context& c, const task_page& page) {
+bool is_by_key(const list_request& wanted) {
+    return wanted.refs.empty() && wanted.order.by == task_sort::key && !wanted.filter.needs_links();
+}
+
+http_response answer_page(const rest_context& r, const request_context& c,
+                          const list_request& wanted, const task_page& page) {
+    const wire::field_choice* const only = wanted.fields ? &*wanted.fields : nullptr;
     v1::TaskList message;
-    for (const task& t : page.tasks) *message.add_tasks() = wire::to_message(t, r.key_attribute);
+    for (const task& t : page.tasks) {
+        v1::Task& shown = *message.add_tasks() = wire::to_message(t, r.key_attribute);
+        if (only != nullptr) only->apply(shown);
+    }
     message.set_next_page_token(page.next);
-    auto response = answer_message(c, 200, message);
+    if (page.count) *message.mutable_count() = *page.count;
+    auto response = answer_message(c, 200, message, only);
     const digest hash = sha256(response.body);
     const std::string tag =
         to_base64url({reinterpret_cast<const char*>(hash.data()), hash.size() / 2});
@@ -270,7 +374,10 @@ awaitable<http_response> get_tasks(rest_context& r, request_context& c) {
     const bool by_key = is_by_key(wanted);
     const bool is_of_list = place && std::holds_alternative<list_place>(*place);
     const bool is_of_keys = place && std::holds_alternative<task_place>(*place);
-    if (!place || (by_key ? is_of_list : is_of_keys)) {
+    const bool is_of_refs = !wanted.refs.empty();
+    const bool fits = place && !(by_key ? is_of_list : is_of_keys) &&
+                      (!is_of_list || (std::get<list_place>(*place).list == 0) == is_of_refs);
+    if (!fits) {
         add_error(found,
                   {"pageToken", "malformed", "Must be the nextPageToken of a page of this list."});
     }
@@ -278,18 +385,25 @@ awaitable<http_response> get_tasks(rest_context& r, request_context& c) {
 
     const time_point now = r.clock.now();
     auto pages =
-        is_of_list ? next_page_in_order(r, c.account(), wanted, now, std::get<list_place>(*place))
+        is_of_refs   ? page_of(r, c.account(), wanted, now, std::span(wanted.refs),
+                             is_of_list ? std::get<list_place>(*place) : list_place{})
+          : is_of_list ? next_page_in_order(r, c.account(), wanted, now, std::get<list_place>(*place))
         : by_key
             ? page_by_key(r, c.account(), wanted, now,
                           is_of_keys ? std::optional(std::get<task_place>(*place)) : std::nullopt)
             : first_page_in_order(r, c.account(), wanted, now);
-    const auto page = co_await std::move(pages);
+    auto page = co_await std::move(pages);
     if (!page) co_return answer_error(c, page.error());
     if (const auto* const why = std::get_if<rejected>(&*page)) co_return answer_rejected(c, *why);
-    const auto& found_page = std::get<task_page>(*page);
+    auto& found_page = std::get<task_page>(*page);
+    if (wanted.is_counted && by_key) {
+        auto count = co_await count_by_key(r, c.account(), wanted, now);
+        if (!count) co_return answer_error(c, count.error());
+        found_page.count = *std::move(count);
+    }
     std::size_t work = 0;
     for (const task& t : found_page.tasks) work += callsign::work_of(t.attributes);
-    auto make = [&] { return answer_page(r, c, found_page); };
+    auto make = [&] { return answer_page(r, c, wanted, found_page); };
     co_return co_await answer_encoded(r.engine, c, work, std::move(make));
 }
 

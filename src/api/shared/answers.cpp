@@ -5,11 +5,12 @@
 namespace callsign::api {
 
 http_response answer_message(const request_context& c, unsigned status,
-                             const google::protobuf::Message& message) {
+                             const google::protobuf::Message& message,
+                             const wire::field_choice* only) {
     http_response response;
     response.status = status;
     response.content_type = wire::media_type_of(c.head.answer_form);
-    response.body = wire::encode(c.head.answer_form, message);
+    response.body = wire::encode(c.head.answer_form, message, only);
     return response;
 }
 

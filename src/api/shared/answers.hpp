@@ -16,8 +16,10 @@
 
 namespace callsign::api {
 
+// `only`: as in wire::encode().
 http_response answer_message(const request_context& c, unsigned status,
-                             const google::protobuf::Message& message);
+                             const google::protobuf::Message& message,
+                             const wire::field_choice* only = nullptr);
 
 // Returns what make() makes of tasks or changes. If they are large, make() runs in the pool, on the
 // account's share.

@@ -74,13 +74,14 @@ find_listed_tasks::answer read(read_tx& tx, const find_listed_tasks& q) {
     find_listed_tasks::answer found;
     task_display display(tx);
     std::size_t work = 0;
-    for (const uuid& id : q.tasks) {
+    for (const task_ref& ref : q.tasks) {
         ++found.looked_at;
-        auto t = tasks::find(tx, q.account, id);
-        if (!t) continue;
+        auto named = resolve(tx, q.account, ref);
+        auto* const t = std::get_if<task>(&named);
+        if (t == nullptr) continue;
         work += work_of_row(*t);
         if (matches(q.filter, *t, q.now)) {
-            found.tasks.push_back(display.shown(*std::move(t)));
+            found.tasks.push_back(display.shown(std::move(*t)));
         }
         if (work >= q.work_max) break;
     }

@@ -267,6 +267,88 @@ TEST_F(task_lists_over_http, return_304_if_nothing_has_changed) {
     EXPECT_EQ(h.call(again).status, 200u);
 }
 
+TEST_F(task_lists_over_http, are_of_the_tasks_named) {
+    for (const char* const text : {"a", "b", "c", "d"}) {
+        create(R"({"description":")" + std::string(text) + "\"}");
+    }
+    const auto uuid = body_of(h.call(get("/v1/tasks/SYN-2", syn.token))).at("uuid").as_string();
+    h.call(post("/v1/tasks/SYN-3:complete", "", syn.token));
+    h.call(make_request(verb::delete_, "/v1/tasks/SYN-4?purge=true", "", bearer(syn.token)));
+    const std::string some = "ref=SYN-3&ref=syn-1&ref=SYN-4&ref=SYN-99&ref=SYN-3&ref=";
+    EXPECT_EQ(keys(some + std::string(uuid)), "SYN-3 SYN-1 SYN-2");
+    EXPECT_EQ(keys("ref=SYN-3&ref=SYN-1&status=pending"), "SYN-1") << "filters apply";
+    EXPECT_EQ(keys("ref=SYN-99"), "");
+    const object first = body_of(list("ref=SYN-3&ref=SYN-2&ref=SYN-1&pageSize=2"));
+    EXPECT_EQ(keys_of(first), "SYN-3 SYN-2");
+    const std::string next = "&pageToken=" + next_of(first);
+    EXPECT_EQ(keys("ref=SYN-3&ref=SYN-2&ref=SYN-1" + next), "SYN-1");
+    EXPECT_EQ(faults_of(list("ref=SYN-3&ref=SYN-1" + next)), "pageToken malformed");
+    EXPECT_EQ(faults_of(list(next.substr(1))), "pageToken malformed");
+    EXPECT_EQ(faults_of(list("ref=what")), "ref malformed");
+    EXPECT_EQ(faults_of(list("ref=SYN-1&sort=due&prefix=SYN&is=blocked&count=true")),
+              "sort invalid, prefix invalid, is invalid, count invalid");
+    std::string many = "ref=SYN-1";
+    for (int n = 2; n <= 500; ++n) many += "&ref=SYN-" + std::to_string(n);
+    EXPECT_EQ(keys(many), "SYN-1 SYN-2 SYN-3");
+    EXPECT_EQ(faults_of(list(many + "&ref=SYN-501")), "ref too-many");
+}
+
+TEST_F(task_lists_over_http, have_the_fields_asked_for) {
+    create(R"({"description":"a","project":"Home","tags":["x"]})");
+    const auto uuid = body_of(h.call(get("/v1/tasks/SYN-1", syn.token))).at("uuid").as_string();
+    EXPECT_EQ(list("fields=key,tags,due").body,
+              R"({"tasks":[{"uuid":")" + std::string(uuid) + R"(","key":"SYN-1","tags":["x"]}]})");
+    EXPECT_EQ(list("fields=seq").body,
+              R"({"tasks":[{"uuid":")" + std::string(uuid) + R"(","seq":1}]})");
+    EXPECT_EQ(faults_of(list("fields=key,colour")), "fields unknown-field");
+    EXPECT_EQ(faults_of(list("fields=,key")), "fields unknown-field");
+    // In protobuf, too; and another choice is another response.
+    header_list headers = bearer(syn.token);
+    headers.emplace_back("Accept", "application/x-protobuf");
+    const auto packed = h.call(make_request(verb::get, "/v1/tasks?fields=key", "", headers));
+    v1::TaskList page;
+    ASSERT_TRUE(page.ParseFromString(packed.body));
+    EXPECT_EQ(page.tasks(0).key(), "SYN-1");
+    EXPECT_EQ(page.tasks(0).seq(), 0);
+    EXPECT_EQ(page.tasks(0).description(), "");
+    EXPECT_NE(header(list("fields=key"), "ETag"), header(list(), "ETag"));
+}
+
+TEST_F(task_lists_over_http, are_counted_on_request) {
+    const auto counted = [&](const std::string& query) {
+        return boost::json::serialize(body_of(list(query)).at("count"));
+    };
+    EXPECT_EQ(counted("count=true"), R"({"tasks":0,"exact":true})");
+    for (int n = 0; n < 5; ++n) create(R"({"description":"a","priority":"H"})");
+    create(R"({"description":"b"})");
+    EXPECT_EQ(counted("count=true&pageSize=2"), R"({"tasks":6,"exact":true})");
+    EXPECT_EQ(counted("count=true&pageSize=2&priority=H"), R"({"tasks":5,"exact":true})");
+    EXPECT_EQ(counted("count=true&pageSize=2&priority=H&sort=-entry"),
+              R"({"tasks":5,"exact":true})");
+    EXPECT_FALSE(body_of(list("count=false")).contains("count"));
+    EXPECT_EQ(faults_of(list("count=yes")), "count invalid");
+    EXPECT_EQ(faults_of(list("count=true&prefix=NONE")), "prefix unknown-prefix");
+    // The second page has it, too.
+    const object first = body_of(list("pageSize=4"));
+    EXPECT_EQ(counted("count=true&pageToken=" + next_of(first)), R"({"tasks":6,"exact":true})");
+}
+
+TEST_F(task_lists_over_http, are_counted_up_to_a_bound) {
+    import_tasks many{syn.id, {}};
+    for (int n = 0; n < 10'001; ++n) {
+        many.tasks.push_back({make_uuid_v7(virtual_start, 1, static_cast<std::uint64_t>(n)),
+                              {{"description", "x"}, {"status", "pending"}}});
+        if (many.tasks.size() < 500 && n < 10'000) continue;
+        ASSERT_TRUE(h.run(h.engine().submit(many)));
+        many.tasks.clear();
+    }
+    const auto counted = [&](const std::string& query) {
+        return boost::json::serialize(body_of(list("count=true&pageSize=1" + query)).at("count"));
+    };
+    EXPECT_EQ(counted(""), R"({"tasks":10000,"exact":false})");
+    EXPECT_EQ(counted("&sort=-entry"), R"({"tasks":10001,"exact":true})");
+}
+
 TEST_F(task_lists_over_http, need_the_scope_read_in_a_managed_account) {
     EXPECT_EQ(h.call(get("/v1/tasks")).status, 401u);
     EXPECT_EQ(list("", h.make_token("board", token_scope::read)).status, 200u);

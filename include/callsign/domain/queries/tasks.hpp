@@ -74,11 +74,11 @@ struct scan_tasks {
     using answer = std::variant<part, unknown_series>;
 };
 
-// Tasks of a list that was ordered before, as they are now, without those that no longer match.
+// These tasks, in this order, as they are now, without those that do not match or do not exist.
 struct find_listed_tasks {
     account_id account;
     task_filter filter{};
-    std::vector<uuid> tasks{};
+    std::vector<task_ref> tasks{};
     time_point now;
     std::size_t work_max = step_work_max;
 
