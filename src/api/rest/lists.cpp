@@ -375,9 +375,7 @@ awaitable<http_response> get_tasks(rest_context& r, request_context& c) {
     const bool is_of_list = place && std::holds_alternative<list_place>(*place);
     const bool is_of_keys = place && std::holds_alternative<task_place>(*place);
     const bool is_of_refs = !wanted.refs.empty();
-    const bool fits = place && !(by_key ? is_of_list : is_of_keys) &&
-                      (!is_of_list || (std::get<list_place>(*place).list == 0) == is_of_refs);
-    if (!fits) {
+    if (!place || (by_key ? is_of_list : is_of_keys)) {
         add_error(found,
                   {"pageToken", "malformed", "Must be the nextPageToken of a page of this list."});
     }
