@@ -1,7 +1,8 @@
 #pragma once
 // Per-account limits (rules.hpp, moment). Commands of clients check the byte limit before they
 // write, except those that remove data or complete what was accepted; commands of the server and
-// its operators do not. The other limits apply to all.
+// its operators do not, except for the outcome of a request with a key (once.hpp). The other limits
+// apply to all.
 
 #include <callsign/ports/tables/accounts.hpp>
 #include <callsign/rules/rows/series.hpp>

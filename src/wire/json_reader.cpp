@@ -40,6 +40,7 @@ struct frame {
     const field_plan* field = nullptr;  // of a message: for the next value; null: it is skipped
     std::uint64_t seen = 0;
     std::size_t index = 0;
+    bool is_wrapper = false;  // a message that is a list, written as an object
 };
 
 class json_reader {
@@ -155,7 +156,10 @@ class json_reader {
         if (skipped_ > 0) {
             --skipped_;
         } else {
+            const bool lacks_list = top().is_wrapper && top().seen == 0;
             frames_.pop_back();
+            // An object of another kind, such as a set's, must not become an empty list.
+            if (lacks_list) wrong_type(*top().field);
         }
         return end_of_scalar(ec);
     }
@@ -226,7 +230,10 @@ class json_reader {
             return true;
         }
         if (f.kind == value_kind::message && !f.is_list && in.kind == frame::container::message) {
-            return push_message(*access.MutableMessage(in.message, f.field), *f.nested);
+            const bool is_wrapper = f.is_wrapped_list;
+            push_message(*access.MutableMessage(in.message, f.field), *f.nested);
+            top().is_wrapper = is_wrapper;
+            return true;
         }
         if (f.kind == value_kind::message && in.kind == frame::container::list) {
             return push_message(*access.AddMessage(in.message, f.field), *f.nested);
@@ -352,6 +359,10 @@ class json_reader {
         }
         const frame& in = top();
         if (in.kind == frame::container::message) {
+            if (in.is_wrapper && in.field != nullptr) {
+                wrong_type(*in.field);
+                return;
+            }
             const bool is_patched = in.field != nullptr && in.plan->clear;
             if (is_patched && in.field != &*in.plan->clear) add_clear(in, in.field->name);
         } else if (in.kind == frame::container::map && in.plan->clear) {

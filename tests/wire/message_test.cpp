@@ -155,12 +155,16 @@ TEST(json_read, reports_errors_of_a_merge_patch) {
     expect(R"({"project": null, "project": null})", "project", "duplicate-field");
     expect(R"({"attributes": {"a": null, "a": "b"}})", "attributes.a", "duplicate-field");
     expect(R"({"tags": "a"})", "tags", "wrong-type");
-    expect(R"({"tags": {"value": ["a"]}})", "tags.value", "unknown-field");
     expect(R"({"tags": {"values": "a"}})", "tags.values", "wrong-type");
+    expect(R"({"tags": {"values": null}})", "tags.values", "wrong-type");
+    expect(R"({"tags": {}})", "tags", "wrong-type");
     expect(R"({"tags": ["a", null]})", "tags[1]", "wrong-type");
     expect(R"({"tags": [["a"]]})", "tags[0]", "wrong-type");
     expect(R"({"annotations": [{"entyr": 1}]})", "annotations[0].entyr", "unknown-field");
     EXPECT_EQ(faults_of(R"({"tags": 7})", v1::EditTask())[0].detail, "Must be an array.");
+    EXPECT_EQ(faults_of(R"({"tags": {"size": 1}})", v1::EditTask()),
+              (field_errors{{"tags.size", "unknown-field", "Unknown field."},
+                            {"tags", "wrong-type", "Must be an array."}}));
 }
 
 TEST(json_write, writes_a_merge_patch_as_it_is_read) {

@@ -28,13 +28,19 @@ std::optional<principal> tickets::take(std::string_view text) {
 }
 
 void tickets::follow(const event& happened) {
-    const bool ends = std::holds_alternative<events::token_revoked>(happened) ||
-                      std::holds_alternative<events::account_state_changed>(happened) ||
-                      std::holds_alternative<events::account_removed>(happened);
-    if (!ends) return;
-    all_.clear();
-    by_hash_.clear();
-    by_token_.clear();
+    const auto end_those = [&](const auto& has_ended) {
+        for (auto at = all_.begin(); at != all_.end();) {
+            const auto each = at++;
+            if (has_ended(each->who)) erase(each);
+        }
+    };
+    if (const auto* const token = std::get_if<events::token_revoked>(&happened)) {
+        end_those([&](const principal& who) { return who.token == token->token; });
+    } else if (const auto* const state = std::get_if<events::account_state_changed>(&happened)) {
+        end_those([&](const principal& who) { return who.account == state->account; });
+    } else if (const auto* const gone = std::get_if<events::account_removed>(&happened)) {
+        end_those([&](const principal& who) { return who.account == gone->account; });
+    }
 }
 
 void tickets::erase(entries::iterator at) {

@@ -34,7 +34,7 @@ class tickets {
     std::optional<principal> find(std::string_view text);
     // As find(); ends the ticket.
     std::optional<principal> take(std::string_view text);
-    // A revocation or a change of an account's state ends all tickets.
+    // A revocation ends the token's tickets, a change of its account's state the account's.
     void follow(const event& happened);
 
     std::size_t size() const noexcept { return by_hash_.size(); }

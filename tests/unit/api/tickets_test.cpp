@@ -63,11 +63,27 @@ TEST_F(feed_tickets, end_with_their_token) {
     const std::string token = text_of(made.at("token"));
     const auto answer = h.call(post("/v1/changes/tickets", "", token));
     ASSERT_EQ(answer.status, 201u) << answer.body;
-    const std::string one = text_of(body_of(answer).at("ticket"));
+    const std::string one = text_of(body_of(answer).at("ticket")), other = ticket();
     const auto revoked = h.call(make_request(
         verb::delete_, "/v1/admin/tokens/" + text_of(made.at("tokenId")), "", bearer(root)));
     ASSERT_EQ(revoked.status, 200u) << revoked.body;
     EXPECT_EQ(follow(one), 401u);
+    EXPECT_EQ(follow(other), 200u) << "another token's is valid";
+}
+
+TEST_F(feed_tickets, end_with_the_access_of_their_account) {
+    const std::string one = ticket();
+    const auto neighbour = h.make_account("neighbour", "SYN");
+    const auto made = h.call(post("/v1/changes/tickets", "", neighbour.token));
+    const std::string other = text_of(body_of(made).at("ticket"));
+    for (const char* const state : {"true", "false"}) {
+        const auto changed = h.call(make_request(
+            verb::patch, "/v1/admin/accounts/syn", std::string(R"({"disabled":)") + state + "}",
+            {{"Authorization", "Bearer " + root}, {"Content-Type", "application/json"}}));
+        ASSERT_EQ(changed.status, 200u) << changed.body;
+    }
+    EXPECT_EQ(follow(one), 401u);
+    EXPECT_EQ(follow(other), 200u);
 }
 
 TEST_F(feed_tickets, of_a_token_are_limited) {
