@@ -258,6 +258,8 @@ class Client(threading.Thread):
         if uuid is None:
             more = {"project": project, "tags": [f"t{mark}"], "due": "2031-02-03T04:05:06Z", "priority": "H"}
             task = {name: value for name, value in more.items() if self.random.random() < 0.3}
+            if self.own and self.random.random() < 0.15:
+                task["depends"] = [self.own[-1]]  # which may not be sent yet
             task["description"] = f'Task {mark}: "Grüße" & <\\>'
             return {"do": "add", "task": task}, task["description"], task.get("tags", [])
         if kind == "annotate":

@@ -21,7 +21,7 @@
  *     write(changes: [string, any][]): Promise<void>}} Storage
  *     load: keys with this prefix, in the order of the keys, and their JSON values. write: sets
  *     values (undefined: removes the key) in this order, together or one after the other, durable
- *     on completion.
+ *     on completion. Several may run at once.
  */
 
 const batchMax = 500;  // creations in one request
@@ -29,6 +29,7 @@ const pauseFirst = 100, pauseLongest = 60_000;  // milliseconds; exponential bac
 const answerTimeout = 70_000;                   // a long poll takes up to 55 s
 const silenceMax = 60_000;                      // a stream without an event for this long is dead
 const silentStreamsMax = 2;                     // then a proxy holds them back: polls instead
+const waitMin = 2_000;                          // from one wait for changes to the next
 const statuses = ['pending', 'completed', 'deleted', 'recurring'];
 // Rejections that a change did not cause: of the token, the address, the account.
 const unrelated = ['no-such-path', 'account-opaque', 'account-disabled'];
@@ -50,11 +51,12 @@ export class Problem extends Error {
 
 /** No answer, or a temporary one: nothing is lost; try again later. */
 export class Unavailable extends Error {
-    /** @param {string} why @param {number} [retryIn] milliseconds */
-    constructor(why, retryIn = 0) {
+    /** @param {string} why @param {number} [retryIn] milliseconds @param {boolean} [isLasting] */
+    constructor(why, retryIn = 0, isLasting = false) {
         super(why);
         this.name = 'Unavailable';
         this.retryIn = retryIn;
+        /** It does not pass by itself. */ this.isLasting = isLasting;
     }
 }
 
@@ -128,17 +130,25 @@ function wordsOf(body) {
     return errors.join(' ') || body.detail || body.title || 'no reason given';
 }
 
+/** Calls `end` when the signal aborts, or at once if it has. Returns what ends that.
+ *  @param {AbortSignal | undefined} signal @param {() => void} end */
+function onAbort(signal, end) {
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end);
+    return () => signal?.removeEventListener('abort', end);
+}
+
 /** @param {number} wanted milliseconds @param {AbortSignal} [signal] ends the pause */
 function sleep(wanted, signal) {
     return new Promise((resolve) => {
+        let forget = () => {};
         const end = () => {
             clearTimeout(timer);
-            signal?.removeEventListener('abort', end);
+            forget();
             resolve(undefined);
         };
         const timer = setTimeout(end, wanted);
-        if (signal?.aborted) end();
-        else signal?.addEventListener('abort', end);
+        forget = onAbort(signal, end);
     });
 }
 
@@ -172,9 +182,11 @@ export class Server {
     /** @param {{url: string, token: string, fetch?: typeof fetch, attempts?: number}} options
      *     `attempts`: of a request before Unavailable */
     constructor({url, token, fetch = globalThis.fetch.bind(globalThis), attempts = 6}) {
+        if (!/^https?:\/\/[^/]/.test(url)) throw new Error(`${url} is not the URL of a server.`);
         this.url = url.replace(/\/+$/, '');
         this.attempts = attempts;
         this.#token = token.trim();
+        if (!/^[\x21-\x7e]+$/.test(this.#token)) throw new Error('The token has characters that no token has.');
         this.#fetch = fetch;
     }
 
@@ -190,45 +202,52 @@ export class Server {
     }
 
     /** Returns the answer to a request that may be repeated: a read, or a write with a key.
+     *  @param {(answer: any) => boolean} isOurs whether it is an answer of Callsign to this request
      *  @param {string} method @param {string} path @param {any} [body]
      *  @param {Record<string, string>} [headers] @param {AbortSignal} [signal] */
-    async ask(method, path, body, headers, signal) {
-        for (let attempt = 0;; ++attempt) {
-            const [answer, wait] = await this.#askOnce(method, path, body, headers, signal);
+    async ask(isOurs, method, path, body, headers, signal) {
+        for (let attempt = 1;; ++attempt) {
+            const [answer, wait] = await this.#askOnce(isOurs, method, path, body, headers, signal);
             if (!(answer instanceof Problem)) return answer;
             if (signal?.aborted) throw new Unavailable('The request was cancelled.');
             if (!isPassing(answer)) throw answer;
-            if (attempt + 1 >= this.attempts || !isBrief(answer)) {
-                throw new Unavailable(`The server is temporarily unavailable: ${answer.message}`, wait);
+            if (attempt >= this.attempts || !isBrief(answer)) {
+                const why = `The server is temporarily unavailable: ${answer.message}`;
+                throw new Unavailable(why, wait, !isBrief(answer));
             }
-            await sleep(pauseAfter(attempt, wait), signal);
+            await sleep(pauseAfter(attempt - 1, wait), signal);
         }
     }
 
     /** Answers of proxies and other programs count as no answer.
-     *  @param {string} method @param {string} path @param {any} body
+     *  @param {(answer: any) => boolean} isOurs @param {string} method @param {string} path @param {any} body
      *  @param {Record<string, string> | undefined} headers @param {AbortSignal | undefined} signal
      *  @returns {Promise<[any, number]>} */
-    async #askOnce(method, path, body, headers, signal) {
+    async #askOnce(isOurs, method, path, body, headers, signal) {
         const ending = new AbortController();
         const end = () => ending.abort();
         const timer = setTimeout(end, answerTimeout);
-        signal?.addEventListener('abort', end);
+        const forget = onAbort(signal, end);
         try {
             const response = await this.send(method, path, body, headers, ending.signal);
-            if (response.status === 204) return [null, 0];
             const answer = await response.json();
-            if (response.ok) return [answer, 0];
-            if (!answer.code) throw new Error(`status ${response.status}`);
-            return [new Problem({status: response.status, ...answer}), waitOf(response)];
+            if (response.ok && isOurs(answer)) return [answer, 0];
+            if (response.ok || !isProblem(response, answer)) throw new Error(`status ${response.status}`);
+            return [new Problem({...answer, status: response.status}), waitOf(response)];
         } catch (error) {
             const why = error instanceof Error ? error.message : String(error);
             return [new Problem({status: 503, detail: `no answer from Callsign (${why})`}), 0];
         } finally {
             clearTimeout(timer);
-            signal?.removeEventListener('abort', end);
+            forget();
         }
     }
+}
+
+/** @param {Response} response @param {any} body */
+function isProblem(response, body) {
+    const type = response.headers.get('Content-Type') ?? '';
+    return type.startsWith('application/problem+json') && typeof body?.code === 'string';
 }
 
 /** @param {Response} response milliseconds of its Retry-After */
@@ -281,6 +300,25 @@ function patchOf({set = {}, addTags = [], removeTags = []}, task) {
     return {...set, tags: tags.filter((tag) => !removeTags.includes(tag))};
 }
 
+/** The task after a change, as far as a client knows. @param {Entry} entry @param {Task} now @returns {Task} */
+function changedBy({op, id, edit, body}, now) {
+    const at = new Date(Number(id.slice(0, 15))).toISOString();
+    /** @type {Record<string, any>} */ let patch = {};
+    if (edit) {
+        patch = patchOf(edit, now);
+        if (patch.attributes) patch = {...patch, attributes: {...now.attributes, ...patch.attributes}};
+    } else if (op === 'annotate') {
+        patch = {annotations: [...now.annotations ?? [], {entry: at, ...body}]};
+    } else {
+        patch = {complete: {status: 'completed', start: null}, reopen: {status: 'pending'}, delete: {status: 'deleted'},
+                 start: {start: now.start ?? at}, stop: {start: null}}[op] ?? {};
+    }
+    const all = Object.entries({...now, ...patch}).filter(([, value]) => value !== null);
+    return /** @type {any} */ (Object.fromEntries(all));
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /** One account's tasks. Open one client for each storage at a time. */
 export class Client {
     /** The server's tasks, by UUID. @type {Map<string, Task>} */ tasks = new Map();
@@ -297,7 +335,8 @@ export class Client {
     #last = 0;  // of the IDs of entries
     /** @type {Promise<unknown>} */ #syncing = Promise.resolve();
     /** @type {AbortController | null} */ #waiting = null;  // follow() waits for changes
-    #silent = 0;  // streams in a row in which nothing came
+    #silent = 0;       // streams in a row in which nothing came
+    #waitedAt = -Infinity;  // when the last wait for changes began
 
     /** @param {Server} server @param {Storage} storage */
     constructor(server, storage) {
@@ -310,9 +349,12 @@ export class Client {
     static async open({storage = new MemoryStorage(), ...options}) {
         const client = new Client(new Server(options), storage);
         client.outbox = (await storage.load('outbox/')).map(([, entry]) => entry);
-        client.rejected = (await storage.load('rejected/')).map(([, entry]) => entry);
+        const waiting = new Set(client.outbox.map(({id}) => id));
+        // A program that ended between two writes has left an entry in both.
+        client.rejected = (await storage.load('rejected/')).map(([, entry]) => entry).filter(({id}) => !waiting.has(id));
         client.tasks = new Map((await storage.load('task/')).map(([, task]) => [task.uuid, task]));
         client.#cursor = (await storage.load('cursor'))[0]?.[1];
+        for (const {id} of client.outbox) client.#last = Math.max(client.#last, Number(id.slice(0, 15)));
         return client;
     }
 
@@ -320,54 +362,61 @@ export class Client {
 
     /** Returns the new task's UUID. @param {NewTask} task */
     async add(task) {
-        const uuid = task.uuid ?? randomUUID();
+        const uuid = task.uuid ? this.#uuidOf(task.uuid) : randomUUID();
         const entry = task.entry ?? new Date().toISOString();
         await this.#note({op: 'create', uuid, task: {...task, uuid, entry}});
         return uuid;
     }
-    /** @param {string} uuid @param {Edit} edit */
-    edit(uuid, edit) { return this.#note({op: 'edit', uuid, edit}); }
-    /** @param {string} uuid */
-    complete(uuid) { return this.#note({op: 'complete', uuid}); }
-    /** @param {string} uuid */
-    reopen(uuid) { return this.#note({op: 'reopen', uuid}); }
-    /** @param {string} uuid */
-    start(uuid) { return this.#note({op: 'start', uuid}); }
-    /** @param {string} uuid */
-    stop(uuid) { return this.#note({op: 'stop', uuid}); }
-    /** @param {string} uuid @param {string} description */
-    annotate(uuid, description) { return this.#note({op: 'annotate', uuid, body: {description}}); }
-    /** Sets the status `deleted`. @param {string} uuid */
-    remove(uuid) { return this.#note({op: 'delete', uuid}); }
+    // `ref`: the task's UUID, or the key of a task of this copy.
+    /** @param {string} ref @param {Edit} edit */
+    async edit(ref, edit) { await this.#note({op: 'edit', uuid: this.#uuidOf(ref), edit}); }
+    /** @param {string} ref */
+    async complete(ref) { await this.#note({op: 'complete', uuid: this.#uuidOf(ref)}); }
+    /** @param {string} ref */
+    async reopen(ref) { await this.#note({op: 'reopen', uuid: this.#uuidOf(ref)}); }
+    /** @param {string} ref */
+    async start(ref) { await this.#note({op: 'start', uuid: this.#uuidOf(ref)}); }
+    /** @param {string} ref */
+    async stop(ref) { await this.#note({op: 'stop', uuid: this.#uuidOf(ref)}); }
+    /** @param {string} ref @param {string} description */
+    async annotate(ref, description) {
+        await this.#note({op: 'annotate', uuid: this.#uuidOf(ref), body: {description}});
+    }
+    /** Sets the status `deleted`. @param {string} ref */
+    async remove(ref) { await this.#note({op: 'delete', uuid: this.#uuidOf(ref)}); }
+
+    /** @param {string} ref */
+    #uuidOf(ref) {
+        if (uuidForm.test(ref)) return ref.toLowerCase();
+        const found = [...this.tasks.values()].find(({key}) => key?.toLowerCase() === String(ref).toLowerCase());
+        if (!found) throw new Error(`There is no task ${ref} here.`);
+        return found.uuid;
+    }
 
     /** @param {Omit<Entry, 'id' | 'key'>} change */
     async #note(change) {
-        this.#last = Math.max(Date.now(), this.#last + 1, ...this.outbox.slice(-1).map(
-            ({id}) => Number(id.slice(0, 15)) + 1));  // in order, even if the clock was set back
+        this.#last = Math.max(Date.now(), this.#last + 1);  // in order, even if the clock was set back
         const id = `${String(this.#last).padStart(15, '0')}-${randomUUID()}`;
-        const entry = {id, key: randomUUID(), ...change};
-        this.outbox.push(entry);
-        try {
-            await this.#storage.write([[`outbox/${id}`, entry]]);
-        } catch (error) {
-            this.outbox = this.outbox.filter((each) => each !== entry);
-            throw error;
-        }
+        const entry = JSON.parse(JSON.stringify({id, key: randomUUID(), ...change}));  // the caller keeps its objects
+        await this.#storage.write([[`outbox/${id}`, entry]]);
+        this.#enqueue(entry);
+    }
+
+    /** @param {Entry} entry that is stored */
+    #enqueue(entry) {
+        this.outbox = [...this.outbox, entry].sort((a, b) => a.id < b.id ? -1 : 1);
         this.#waiting?.abort();
     }
 
     /** The tasks as the user sees them: the server's, with the noted changes. */
     view() {
         const all = new Map(this.tasks);
-        for (const {op, uuid, task, edit} of this.outbox) {
-            const now = all.get(uuid);
-            if (op === 'create') {
-                if (!now) all.set(uuid, /** @type {any} */ ({status: 'pending', ...task}));
-            } else if (now) {
-                const status = {complete: 'completed', reopen: 'pending', delete: 'deleted'}[op];
-                const patch = edit ? patchOf(edit, now) : status ? {status} : {};
-                const changed = Object.entries({...now, ...patch}).filter(([, value]) => value !== null);
-                all.set(uuid, /** @type {any} */ (Object.fromEntries(changed)));
+        for (const entry of this.outbox) {
+            const now = all.get(entry.uuid);
+            if (entry.op !== 'create') {
+                if (now) all.set(entry.uuid, changedBy(entry, now));
+            } else if (!now) {
+                all.set(entry.uuid, /** @type {any} */ ({status: 'pending', ...entry.task}));
             }
         }
         return all;
@@ -378,14 +427,17 @@ export class Client {
     async retry(id, change = () => {}) {
         const entry = this.rejected.find((each) => each.id === id);
         if (!entry) return;
-        const {problem, sent, ...again} = entry;
+        const {problem, sent, ...again} = JSON.parse(JSON.stringify(entry));
         change(again);
         again.key = randomUUID();
-        await this.#storage.write([[`outbox/${id}`, again], [`rejected/${id}`, undefined]]);
         this.rejected = this.rejected.filter((each) => each !== entry);
-        this.outbox.push(again);
-        this.outbox.sort((a, b) => a.id < b.id ? -1 : 1);
-        this.#waiting?.abort();
+        try {
+            await this.#storage.write([[`outbox/${id}`, again], [`rejected/${id}`, undefined]]);
+        } catch (error) {
+            this.rejected = [...this.rejected, entry];
+            throw error;
+        }
+        this.#enqueue(again);
     }
     /** Forgets a rejected change. @param {string} id */
     async discard(id) {
@@ -396,51 +448,79 @@ export class Client {
     // ---- syncing ----
 
     /** Sends what was noted and reads all changes. Throws Unavailable if something was left over, and
-     *  Problem if the server denies access. */
-    sync() {
-        const one = this.#syncing.then(() => this.#syncOnce(), () => this.#syncOnce());
+     *  Problem if the server denies access. @param {{signal?: AbortSignal}} [options] */
+    sync({signal} = {}) {
+        const once = () => this.#syncOnce(signal);
+        const one = this.#syncing.then(once, once);
         this.#syncing = one;
         return one;
     }
 
-    async #syncOnce() {
-        const made = await this.#sendCreations(this.outbox.filter(({op}) => op === 'create'));
-        const waiting = new Set(this.outbox.filter((e) => e.op === 'create' && !made.includes(e)).map((e) => e.uuid));
-        for (const entry of this.outbox.filter(({op}) => op !== 'create')) {
-            if (!waiting.has(entry.uuid)) await this.#sendChange(entry);
+    /** @param {AbortSignal | undefined} signal */
+    async #syncOnce(signal) {
+        const entries = this.outbox;
+        const creations = entries.filter(({op}) => op === 'create');
+        const made = await this.#sendCreations(creations, signal);
+        // Tasks whose next change has to wait, so that changes of a task stay in order.
+        const blocked = new Set(creations.filter((each) => this.outbox.includes(each) && !made.has(each))
+                                    .map(({uuid}) => uuid));
+        /** @type {Unavailable | null} */ let trouble = null;
+        if (blocked.size) trouble = new Unavailable('Some tasks were not created yet; they are sent again.');
+        for (const entry of entries) {
+            if (entry.op === 'create') continue;
+            const {uuid, edit} = entry;
+            if (blocked.has(uuid) || dependsOn(edit?.set, blocked)) {
+                blocked.add(uuid);
+                continue;
+            }
+            try {
+                await this.#sendChange(entry, signal);
+            } catch (error) {
+                // A lasting trouble of one task must not stop the others.
+                if (!(error instanceof Unavailable) || !error.isLasting) throw error;
+                trouble = error;
+                blocked.add(uuid);
+            }
         }
-        await this.#readFeed();
+        await this.#readFeed(signal);
         await this.#settle(made);  // only now does the storage have their tasks
-        if (waiting.size) throw new Unavailable('Some tasks were not created yet; they are sent again.');
+        if (trouble) throw trouble;
     }
 
-    /** Returns the entries whose tasks exist. @param {Entry[]} entries */
-    async #sendCreations(entries) {
-        /** @type {Entry[]} */ const made = [];
-        for (let attempt = 0; entries.length && attempt < this.#server.attempts; ++attempt) {
-            if (attempt) await sleep(pauseAfter(attempt, 0));
-            /** @type {Entry[]} */ const again = [];
-            for (let i = 0; i < entries.length; i += batchMax) {
-                again.push(...await this.#sendBatch(entries.slice(i, i + batchMax), made));
+    /** Returns the entries whose tasks exist. @param {Entry[]} entries @param {AbortSignal | undefined} signal */
+    async #sendCreations(entries, signal) {
+        /** @type {Set<Entry>} */ const made = new Set();
+        let waiting = entries;
+        for (let attempt = 0; waiting.length && attempt < this.#server.attempts;) {
+            // First the tasks that others depend on.
+            const uuids = new Set(waiting.map(({uuid}) => uuid));
+            const first = waiting.filter(({task, uuid}) => !dependsOn(task, uuids, uuid));
+            const ready = new Set(first.length ? first : waiting);
+            /** @type {Set<Entry>} */ const again = new Set();
+            for (let all = [...ready]; all.length; all = all.slice(batchMax)) {
+                for (const each of await this.#sendBatch(all.slice(0, batchMax), made, signal)) again.add(each);
             }
-            entries = again;
+            waiting = waiting.filter((each) => !ready.has(each) || again.has(each));
+            if (again.size && waiting.length) await sleep(pauseAfter(attempt++, 0), signal);
         }
         return made;
     }
 
-    /** Returns the entries that have to be sent again. @param {Entry[]} batch @param {Entry[]} made
-     *  @returns {Promise<Entry[]>} */
-    async #sendBatch(batch, made) {
+    /** Returns the entries that have to be sent again. @param {Entry[]} batch @param {Set<Entry>} made
+     *  @param {AbortSignal | undefined} signal @returns {Promise<Entry[]>} */
+    async #sendBatch(batch, made, signal) {
         const items = batch.map(({key, task}) => ({idempotencyKey: key, task}));
         /** @type {{problem?: any}[]} */ let results;
         try {
-            ({results} = await this.#ask('POST', '/v1/tasks:batchCreate', {items}));
+            const isOurs = (/** @type {any} */ answer) => answer?.results?.length === items.length;
+            ({results} = await this.#server.ask(isOurs, 'POST', '/v1/tasks:batchCreate', {items}, {}, signal));
         } catch (error) {
+            if (error instanceof Unavailable && error.isLasting) return [];
             if (!(error instanceof Problem) || isDenied(error)) throw error;
             if (batch.length > 1) {  // too large, or one item is invalid
                 const half = batch.length >> 1;
-                return [...await this.#sendBatch(batch.slice(0, half), made),
-                        ...await this.#sendBatch(batch.slice(half), made)];
+                return [...await this.#sendBatch(batch.slice(0, half), made, signal),
+                        ...await this.#sendBatch(batch.slice(half), made, signal)];
             }
             results = [{problem: error.body}];
         }
@@ -448,12 +528,11 @@ export class Client {
         for (const [n, entry] of batch.entries()) {
             const {problem} = results[n];
             if (!problem) {
-                made.push(entry);
+                made.add(entry);
             } else if (isPassing(problem)) {
                 if (isBrief(problem)) again.push(entry);
             } else if (problem.code === 'slot-failed') {  // definite: only now is a new key allowed
-                entry.key = randomUUID();
-                await this.#storage.write([[`outbox/${entry.id}`, entry]]);
+                await this.#update(entry, {key: randomUUID()});
                 again.push(entry);
             } else {
                 await this.#setAside(entry, problem);
@@ -462,12 +541,11 @@ export class Client {
         return again;
     }
 
-    /** @param {Entry} entry a change of a task */
-    async #sendChange(entry) {
+    /** @param {Entry} entry a change of a task @param {AbortSignal | undefined} signal */
+    async #sendChange(entry, signal) {
         try {
-            const now = await this.#sendOnce(entry);
-            const writes = now ? this.#put(now) : [];
-            await this.#storage.write([...writes, [`outbox/${entry.id}`, undefined]]);
+            const now = await this.#sendOnce(entry, signal);
+            await this.#storage.write([...this.#put(now), [`outbox/${entry.id}`, undefined]]);
             this.outbox = this.outbox.filter((each) => each !== entry);
         } catch (error) {
             if (!(error instanceof Problem) || isDenied(error)) throw error;
@@ -475,51 +553,62 @@ export class Client {
         }
     }
 
-    /** Returns the task after the change. @param {Entry} entry @returns {Promise<Task | null>} */
-    async #sendOnce(entry) {
+    /** Returns the task after the change. @param {Entry} entry @param {AbortSignal | undefined} signal
+     *  @returns {Promise<Task>} */
+    async #sendOnce(entry, signal) {
         const path = `/v1/tasks/${entry.uuid}`;
+        const isOurs = (/** @type {any} */ answer) => answer?.uuid === entry.uuid;
+        /** @param {string} method @param {string} to @param {any} [body] @param {Record<string, string>} [headers] */
+        const ask = (method, to, body, headers) => this.#server.ask(isOurs, method, to, body, headers, signal);
         const fields = {'Idempotency-Key': entry.key};
-        if (entry.op === 'delete') return this.#ask('DELETE', path, undefined, fields);
-        if (!entry.edit) return this.#ask('POST', `${path}:${entry.op}`, entry.body, fields);
-        const edit = entry.edit;
+        if (entry.op === 'delete') return ask('DELETE', path, undefined, fields);
+        if (!entry.edit) return ask('POST', `${path}:${entry.op}`, entry.body, fields);
         for (let attempt = 0; attempt < this.#server.attempts; ++attempt) {
             if (!entry.sent) {
                 const known = attempt === 0 ? this.tasks.get(entry.uuid) : undefined;
-                const task = known ?? await this.#ask('GET', path);
+                const task = known ?? await ask('GET', path);
                 // Stored first: a key belongs to one body.
-                entry.sent = {etag: task.etag, body: patchOf(edit, task)};
-                await this.#storage.write([[`outbox/${entry.id}`, entry]]);
+                await this.#update(entry, {sent: {etag: task.etag, body: patchOf(entry.edit, task)}});
             }
             try {
-                const {etag, body} = entry.sent;
-                return await this.#ask('PATCH', path, body, {...fields, 'If-Match': etag});
+                const {etag, body} = /** @type {{etag: string, body: any}} */ (entry.sent);
+                return await ask('PATCH', path, body, {...fields, 'If-Match': etag});
             } catch (error) {
                 // The task has changed, and this edit was not made before: make it on the task as it
                 // is.
                 if (!(error instanceof Problem) || error.status !== 412) throw error;
-                delete entry.sent;
+                entry.sent = undefined;
             }
         }
         throw new Unavailable(`${entry.uuid} changes too often; the edit is sent again.`);
     }
 
-    /** Reads to the end of the feed; each page is stored before the next request. */
-    async #readFeed() {
-        // A new storage needs the tasks, not their history.
-        if (!this.#cursor) await this.#listAgain((await this.#ask('GET', '/v1/changes?after=now')).cursor);
-        while (await this.#readPage('')) { /* goes on */ }
+    /** @param {Entry} entry @param {Partial<Entry>} changes */
+    async #update(entry, changes) {
+        await this.#storage.write([[`outbox/${entry.id}`, {...entry, ...changes}]]);
+        Object.assign(entry, changes);
     }
 
-    /** Returns whether there was anything. @param {string} more parameters @param {AbortSignal} [signal] */
+    /** Reads to the end of the feed; each page is stored before the next request.
+     *  @param {AbortSignal | undefined} signal */
+    async #readFeed(signal) {
+        if (!this.#cursor) {  // a new storage needs the tasks, not their history
+            const {cursor} = await this.#server.ask(isPage, 'GET', '/v1/changes?after=now', undefined, {}, signal);
+            await this.#listAgain(cursor, signal);
+        }
+        while (await this.#readPage('', signal)) { /* goes on */ }
+    }
+
+    /** Returns whether there was anything. @param {string} more parameters @param {AbortSignal | undefined} signal */
     async #readPage(more, signal) {
-        const after = encodeURIComponent(this.#cursor ?? '');
+        const path = `/v1/changes?after=${encodeURIComponent(this.#cursor ?? '')}&limit=1000${more}`;
         /** @type {{changes?: Change[], cursor: string}} */ let page;
         try {
-            page = await this.#ask('GET', `/v1/changes?after=${after}&limit=1000${more}`, undefined, {}, signal);
+            page = await this.#server.ask(isPage, 'GET', path, undefined, {}, signal);
         } catch (error) {
             // The cursor has expired, or the server was restored from a backup.
             if (!(error instanceof Problem) || error.status !== 410) throw error;
-            await this.#listAgain(error.body.cursor);
+            await this.#listAgain(error.body.cursor, signal);
             return true;
         }
         const changes = page.changes ?? [];
@@ -528,25 +617,31 @@ export class Client {
         return true;
     }
 
-    /** The cursor is older than the list: the feed repeats changes made since. @param {string} cursor */
-    async #listAgain(cursor) {
+    /** The cursor is older than the list: the feed repeats changes made since.
+     *  @param {string} cursor @param {AbortSignal | undefined} signal */
+    async #listAgain(cursor, signal) {
         const query = new URLSearchParams({pageSize: '500'});
         for (const status of statuses) query.append('status', status);
         /** @type {Map<string, Task>} */ const tasks = new Map();
+        const isOurs = (/** @type {any} */ answer) => Array.isArray(answer?.tasks);
         for (let token = '';;) {
             if (token) query.set('pageToken', token);
-            const page = await this.#ask('GET', `/v1/tasks?${query}`);
-            for (const task of page.tasks ?? []) tasks.set(task.uuid, task);
+            const page = await this.#server.ask(isOurs, 'GET', `/v1/tasks?${query}`, undefined, {}, signal);
+            for (const task of page.tasks) tasks.set(task.uuid, task);
             token = page.nextPageToken;
             if (!token) break;
         }
-        const gone = [...this.tasks.keys()].filter((uuid) => !tasks.has(uuid));
+        const before = this.tasks;
+        const gone = [...before.keys()].filter((uuid) => !tasks.has(uuid));
         await this.#storage.write([
             ...[...tasks].map(([uuid, task]) => /** @type {[string, any]} */ ([`task/${uuid}`, task])),
             ...gone.map((uuid) => /** @type {[string, any]} */ ([`task/${uuid}`, undefined])),
             ['cursor', cursor]]);
         this.tasks = tasks;
         this.#cursor = cursor;
+        const changed = [...tasks.values()].filter(({uuid, etag}) => before.get(uuid)?.etag !== etag);
+        this.#tell([...gone.map((uuid) => /** @type {any} */ ({task: {uuid}, purged: true, cursor})),
+                    ...changed.map((task) => /** @type {any} */ ({seq: task.seq, task, cursor}))]);
     }
 
     /** @param {Change[]} changes @param {string} cursor after them */
@@ -562,7 +657,20 @@ export class Client {
         }
         await this.#storage.write([...writes, ['cursor', cursor]]);
         this.#cursor = cursor;
-        for (const change of changes) this.onchange(change);
+        this.#tell(changes);
+    }
+
+    /** @param {Change[]} changes */
+    #tell(changes) {
+        /** @type {unknown[]} */ const errors = [];
+        for (const change of changes) {
+            try {
+                this.onchange(change);
+            } catch (error) {
+                errors.push(error);
+            }
+        }
+        if (errors.length) throw errors[0];
     }
 
     /** Returns what is to be stored. The response to an edit is ahead of the feed, whose older changes
@@ -574,10 +682,10 @@ export class Client {
         return [[`task/${task.uuid}`, task]];
     }
 
-    /** @param {Entry[]} entries */
+    /** @param {Set<Entry>} entries */
     async #settle(entries) {
-        await this.#storage.write(entries.map(({id}) => [`outbox/${id}`, undefined]));
-        this.outbox = this.outbox.filter((entry) => !entries.includes(entry));
+        await this.#storage.write([...entries].map(({id}) => [`outbox/${id}`, undefined]));
+        this.outbox = this.outbox.filter((entry) => !entries.has(entry));
     }
 
     /** @param {Entry} entry @param {any} problem */
@@ -588,33 +696,27 @@ export class Client {
         this.rejected.push(kept);
     }
 
-    /** @param {string} method @param {string} path @param {any} [body]
-     *  @param {Record<string, string>} [headers] @param {AbortSignal} [signal] */
-    #ask(method, path, body, headers, signal) {
-        return this.#server.ask(method, path, body, headers, signal);
-    }
-
     // ---- following ----
 
     /** Syncs, and goes on with each change as it comes, until `signal`. Throws Problem if the server
-     *  denies access. @param {{signal?: AbortSignal}} [options] */
+     *  denies access, and what onchange() and the storage throw. @param {{signal?: AbortSignal}} [options] */
     async follow({signal} = {}) {
         let failures = 0;
         while (!signal?.aborted) {
             const waiting = this.#waiting = new AbortController();
-            const end = () => waiting.abort();
-            signal?.addEventListener('abort', end);
+            const forget = onAbort(signal, () => waiting.abort());
             try {
-                await this.sync();
+                await this.sync({signal});
                 if (failures) this.onstate(null);
                 failures = 0;
                 await this.#wait(waiting.signal);
             } catch (error) {
                 if (!(error instanceof Unavailable)) throw error;
+                if (signal?.aborted) return;
                 if (!failures++) this.onstate(error);
                 await sleep(pauseAfter(failures, error.retryIn), signal);
             } finally {
-                signal?.removeEventListener('abort', end);
+                forget();
                 this.#waiting = null;
             }
         }
@@ -624,16 +726,26 @@ export class Client {
      *  @param {AbortSignal} signal */
     async #wait(signal) {
         if (this.#silent < silentStreamsMax) {
+            await this.#beginWait(signal);
+            if (signal.aborted) return;
             this.#silent = await this.#readStream(signal) ? 0 : this.#silent + 1;
             if (this.#silent < silentStreamsMax) return;  // the next sync finds why it ended
         }
         while (!signal.aborted) {
+            await this.#beginWait(signal);
             try {
-                await this.#readPage('&wait=50s', signal);
+                // Changes may go on at once, and a proxy or a busy server may end a poll early.
+                if (await this.#readPage('&wait=50s', signal)) this.#waitedAt = -Infinity;
             } catch (error) {
-                if (!signal.aborted) throw error;
+                if (!(error instanceof Unavailable) || !signal.aborted) throw error;
             }
         }
+    }
+
+    /** @param {AbortSignal} signal */
+    async #beginWait(signal) {
+        await sleep(Math.max(0, this.#waitedAt + waitMin - Date.now()), signal);
+        this.#waitedAt = Date.now();
     }
 
     /** Returns whether an event came: some systems and proxies have no streams.
@@ -641,28 +753,53 @@ export class Client {
     async #readStream(signal) {
         const ending = new AbortController();
         const end = () => ending.abort();
-        signal.addEventListener('abort', end);
+        const forget = onAbort(signal, end);
         let silence = setTimeout(end, silenceMax), any = false;
         try {
-            const headers = {'Last-Event-ID': this.#cursor ?? '', Accept: 'text/event-stream'};
-            const response = await this.#server.send('GET', '/v1/changes/stream', undefined, headers, ending.signal);
-            if (!response.ok) throw new Unavailable(`status ${response.status}`, waitOf(response));
-            if (!response.body?.getReader) return false;
-            for await (const [kind, data] of eventsOf(response.body)) {
+            const events = await this.#openStream(ending.signal);
+            while (events) {
+                const next = await events.next().catch(() => ({done: true, value: undefined}));
+                if (next.done || !next.value) break;  // or the connection was lost
                 any = true;
                 clearTimeout(silence);
                 silence = setTimeout(end, silenceMax);
+                const [kind, data] = next.value;
                 if (kind === 'end') break;
                 if (kind === 'change') await this.#hear([data], data.cursor);
                 else if (data.cursor !== this.#cursor) await this.#hear([], data.cursor);
             }
-        } catch (error) {
-            if (error instanceof Unavailable) throw error;  // else the connection was lost
         } finally {
             clearTimeout(silence);
-            signal.removeEventListener('abort', end);
+            forget();
             end();
         }
         return any || signal.aborted;
     }
+
+    /** Returns null if there is no stream. @param {AbortSignal} signal */
+    async #openStream(signal) {
+        const headers = {'Last-Event-ID': this.#cursor ?? '', Accept: 'text/event-stream'};
+        try {
+            const response = await this.#server.send('GET', '/v1/changes/stream', undefined, headers, signal);
+            if (response.status === 503 || response.status === 429) {
+                throw new Unavailable(`status ${response.status}`, waitOf(response));
+            }
+            return response.ok && response.body?.getReader ? eventsOf(response.body) : null;
+        } catch (error) {
+            if (error instanceof Unavailable) throw error;
+            return null;  // the connection was lost
+        }
+    }
+}
+
+/** @param {any} answer */
+function isPage(answer) {
+    return typeof answer?.cursor === 'string';
+}
+
+/** Whether fields of a task name one of `uuids` that it depends on. @param {any} fields
+ *  @param {Set<string>} uuids @param {string} [own] */
+function dependsOn(fields, uuids, own) {
+    return Array.isArray(fields?.depends) &&
+        fields.depends.some((/** @type {string} */ each) => each !== own && uuids.has(String(each).toLowerCase()));
 }

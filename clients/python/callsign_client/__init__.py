@@ -9,12 +9,14 @@ So a request may be sent twice; its key makes that harmless.
 
 import base64
 import contextlib
+import copy
 import hashlib
 import hmac
 import http.client
 import json
 import pathlib
 import random
+import re
 import socket
 import sqlite3
 import threading
@@ -26,9 +28,12 @@ __all__ = ["Client", "FileStorage", "MemoryStorage", "Problem", "Server", "Unava
 
 BATCH_MAX = 500  # creations in one request
 PAUSE_FIRST, PAUSE_LONGEST = 0.1, 60.0  # seconds; exponential back-off
+CONNECT_TIMEOUT = 10.0
 ANSWER_TIMEOUT = 70.0  # a long poll takes up to 55 s
 SILENCE_MAX = 60.0  # a stream without an event for this long is dead
 SILENT_STREAMS_MAX = 2  # then a proxy holds them back: polls instead
+WAIT_MIN = 2.0  # from one wait for changes to the next
+LOOK = 0.1  # how long a stop or a noted change may go unnoticed in a wait
 STATUSES = ["pending", "completed", "deleted", "recurring"]
 # Rejections that a change did not cause: of the token, the address, the account.
 UNRELATED = {"no-such-path", "account-opaque", "account-disabled"}
@@ -44,11 +49,12 @@ class Problem(Exception):
 
 
 class Unavailable(Exception):
-    """No answer, or a temporary one: nothing is lost; try again later, after `retry_in` seconds."""
+    """No answer, or a temporary one: nothing is lost; try again later, after `retry_in` seconds. is_lasting: it does not
+    pass by itself."""
 
-    def __init__(self, why, retry_in=0.0):
+    def __init__(self, why, retry_in=0.0, is_lasting=False):
         super().__init__(why)
-        self.retry_in = retry_in
+        self.retry_in, self.is_lasting = retry_in, is_lasting
 
 
 # ---- storages ----
@@ -149,51 +155,76 @@ class Server:
         if self.url.scheme not in ("http", "https") or not self.url.hostname:
             raise ValueError(f"{url} is not the URL of a server")
         self._port, self._token = self.url.port, token.strip()
+        if not re.fullmatch(r"[\x21-\x7e]+", self._token):
+            raise ValueError("The token has characters that no token has")
+        self.stop = threading.Event()  # no request is sent, and no pause made, while it is set
+        self._waits = {}  # open sockets; true: of a request that waits for changes
+        self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def send(self, method, path, body=None, headers=None, timeout=ANSWER_TIMEOUT):
-        """Gives the connection of a request whose response is still to be read. OSError, HTTPException: there is none."""
+    def send(self, method, path, body=None, headers=None, *, timeout=ANSWER_TIMEOUT, is_wait=False):
+        """Gives the connection of a request whose response is still to be read. OSError, HTTPException: there is none.
+        `is_wait`: end_waits() ends it."""
         kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
         fields = {"Authorization": "Bearer " + self._token, **(headers or {})}
         if body is not None:
             fields["Content-Type"] = "application/json"
             body = json.dumps(body).encode()
-        with contextlib.closing(kind(self.url.hostname, self._port, timeout=timeout)) as connection:
-            connection.request(method, self.url.path.rstrip("/") + path, body, fields)
-            yield connection
+        connection = kind(self.url.hostname, self._port, timeout=min(timeout, CONNECT_TIMEOUT))
+        with contextlib.closing(connection):
+            connection.connect()
+            opened = connection.sock
+            opened.settimeout(timeout)
+            with self._lock:
+                self._waits[opened] = is_wait
+            try:
+                connection.request(method, self.url.path.rstrip("/") + path, body, fields)
+                yield connection
+            finally:
+                with self._lock:
+                    del self._waits[opened]
 
-    def ask(self, method, path, body=None, headers=None, listen=None):
+    def end_waits(self, every=False):
+        """Ends requests that wait for changes; `every`: all requests."""
+        with self._lock:
+            for opened, is_wait in self._waits.items():
+                if is_wait or every:
+                    with contextlib.suppress(OSError):
+                        opened.shutdown(socket.SHUT_RDWR)
+
+    def ask(self, is_ours, method, path, body=None, headers=None, *, is_wait=False):
         """Returns the answer to a request that may be repeated: a read, or a write with a key. Raises Problem and
-        Unavailable. `listen`: gets the socket, to end a wait; then there is one attempt."""
-        attempts = 1 if listen else self.attempts
-        for attempt in range(attempts):
-            answer, problem, wait = self._ask_once(method, path, body, headers, listen)
+        Unavailable. `is_ours`: whether it is an answer of Callsign to this request. `is_wait`: one attempt."""
+        for attempt in range(1 if is_wait else self.attempts):
+            if attempt:
+                self.stop.wait(_pause_after(attempt - 1, wait))
+            if self.stop.is_set():
+                raise Unavailable("The request was cancelled.")
+            answer, problem, wait = self._ask_once(is_ours, method, path, body, headers, is_wait)
             if problem is None:
                 return answer
             if not _is_passing(problem):
                 raise Problem(problem)
-            if attempt + 1 == attempts or not _is_brief(problem):
+            if not _is_brief(problem):
                 break
-            time.sleep(_pause_after(attempt, wait))
-        raise Unavailable(f"The server is temporarily unavailable: {_words(problem)}", wait)
+        why = f"The server is temporarily unavailable: {_words(problem)}"
+        raise Unavailable(why, wait, not _is_brief(problem))
 
-    def _ask_once(self, method, path, body, headers, listen):
+    def _ask_once(self, is_ours, method, path, body, headers, is_wait):
         """Answers of proxies and other programs count as no answer."""
         try:
-            with self.send(method, path, body, headers) as connection:
-                if listen:
-                    listen(connection.sock)
+            with self.send(method, path, body, headers, is_wait=is_wait) as connection:
                 response = connection.getresponse()
-                text = response.read()
-                answer = json.loads(text) if response.status != 204 else None
+                answer = json.loads(response.read())
         except (OSError, http.client.HTTPException, ValueError) as error:
             why = str(error) or type(error).__name__
             return None, {"status": 503, "detail": f"no answer from Callsign ({why})"}, 0.0
-        if 200 <= response.status < 300:
+        if 200 <= response.status < 300 and is_ours(answer):
             return answer, None, 0.0
-        if not isinstance(answer, dict) or "code" not in answer:
-            return None, {"status": 503, "detail": f"no answer from Callsign (status {response.status})"}, 0.0
-        return None, {"status": response.status, **answer}, _wait_of(response)
+        kind = response.headers.get("Content-Type", "")
+        if response.status >= 400 and kind.startswith("application/problem+json") and isinstance(answer.get("code"), str):
+            return None, {**answer, "status": response.status}, _wait_of(response)
+        return None, {"status": 503, "detail": f"no answer from Callsign (status {response.status})"}, 0.0
 
 
 def _events(lines):
@@ -220,6 +251,31 @@ def _patch_of(edit, task):
     return {**edit["set"], "tags": [tag for tag in tags if tag not in edit["removeTags"]]}
 
 
+def _changed_by(entry, now):
+    """The task after a change, as far as a client knows."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(entry["id"][:15]) / 1000))
+    if "edit" in entry:
+        patch = _patch_of(entry["edit"], now)
+        if patch.get("attributes"):
+            patch = {**patch, "attributes": {**now.get("attributes", {}), **patch["attributes"]}}
+    elif entry["op"] == "annotate":
+        patch = {"annotations": [*now.get("annotations", []), {"entry": at, **entry["body"]}]}
+    else:
+        patch = {"complete": {"status": "completed", "start": None}, "reopen": {"status": "pending"},
+                 "delete": {"status": "deleted"}, "start": {"start": now.get("start", at)},
+                 "stop": {"start": None}}[entry["op"]]
+    return {name: value for name, value in {**now, **patch}.items() if value is not None}
+
+
+def _is_page(answer):
+    return isinstance(answer, dict) and isinstance(answer.get("cursor"), str)
+
+
+def _depends_on(fields, uuids, own=None):
+    """Whether fields of a task name one of `uuids` that it depends on."""
+    return any(each != own and str(each).lower() in uuids for each in fields.get("depends") or ())
+
+
 class Client:
     """One account's tasks. Open one client for each storage at a time. Members may be called by any thread.
 
@@ -232,13 +288,17 @@ class Client:
         self._server, self._storage = Server(url, token, attempts), storage or MemoryStorage()
         self.on_change = self.on_state = lambda _: None
         self.outbox = [entry for _, entry in self._storage.load("outbox/")]
-        self.rejected = [entry for _, entry in self._storage.load("rejected/")]
+        waiting = {entry["id"] for entry in self.outbox}
+        # A program that ended between two writes has left an entry in both.
+        self.rejected = [entry for _, entry in self._storage.load("rejected/") if entry["id"] not in waiting]
         self.tasks = {task["uuid"]: task for _, task in self._storage.load("task/")}
         self._cursor = next((value for _, value in self._storage.load("cursor")), None)
         self._last = max((int(entry["id"][:15]) for entry in self.outbox), default=0)
         self._state, self._syncing = threading.RLock(), threading.Lock()
+        self._syncer = None  # the thread that syncs
         self._noted = threading.Event()  # there is something to send
         self._silent = 0  # streams in a row in which nothing came
+        self._waited_at = -WAIT_MIN  # when the last wait for changes began
 
     # ---- noting changes; each is durable on return ----
 
@@ -246,63 +306,76 @@ class Client:
         """Returns the new task's UUID. `fields`: of CreateTask (docs/api.md)."""
         task = {"uuid": str(uuid.uuid4()), "entry": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **fields,
                 "description": description}
+        task["uuid"] = str(uuid.UUID(task["uuid"]))
         self._note(op="create", uuid=task["uuid"], task=task)
         return task["uuid"]
 
-    def edit(self, uuid_, set_=None, add_tags=(), remove_tags=()):
+    # `ref`: the task's UUID, or the key of a task of this copy. ValueError: there is none.
+
+    def edit(self, ref, set_=None, add_tags=(), remove_tags=()):
         """`set_`: a merge patch (RFC 7396); None removes a field. Tags that others add or remove stay so."""
-        self._note(op="edit", uuid=uuid_,
+        self._note(op="edit", uuid=self._uuid_of(ref),
                    edit={"set": set_ or {}, "addTags": list(add_tags), "removeTags": list(remove_tags)})
 
-    def complete(self, uuid_):
-        self._note(op="complete", uuid=uuid_)
+    def complete(self, ref):
+        self._note(op="complete", uuid=self._uuid_of(ref))
 
-    def reopen(self, uuid_):
-        self._note(op="reopen", uuid=uuid_)
+    def reopen(self, ref):
+        self._note(op="reopen", uuid=self._uuid_of(ref))
 
-    def start(self, uuid_):
-        self._note(op="start", uuid=uuid_)
+    def start(self, ref):
+        self._note(op="start", uuid=self._uuid_of(ref))
 
-    def stop(self, uuid_):
-        self._note(op="stop", uuid=uuid_)
+    def stop(self, ref):
+        self._note(op="stop", uuid=self._uuid_of(ref))
 
-    def annotate(self, uuid_, description):
-        self._note(op="annotate", uuid=uuid_, body={"description": description})
+    def annotate(self, ref, description):
+        self._note(op="annotate", uuid=self._uuid_of(ref), body={"description": description})
 
-    def remove(self, uuid_):
+    def remove(self, ref):
         """Sets the status `deleted`."""
-        self._note(op="delete", uuid=uuid_)
+        self._note(op="delete", uuid=self._uuid_of(ref))
+
+    def _uuid_of(self, ref):
+        if re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", ref):
+            return ref.lower()
+        with self._state:
+            found = [task for task in self.tasks.values() if task.get("key", "").lower() == ref.lower()]
+        if not found:
+            raise ValueError(f"There is no task {ref} here.")
+        return found[0]["uuid"]
 
     def _note(self, **change):
         with self._state:
             self._last = max(int(time.time() * 1000), self._last + 1)  # in order, even if the clock was set back
-            entry = {"id": f"{self._last:015}-{uuid.uuid4()}", "key": str(uuid.uuid4()), **change}
+            entry = {"id": f"{self._last:015}-{uuid.uuid4()}", "key": str(uuid.uuid4()), **copy.deepcopy(change)}
             self._storage.write([("outbox/" + entry["id"], entry)])
-            self.outbox.append(entry)
+            self.outbox = [*self.outbox, entry]
         self._noted.set()
 
     def view(self):
         """The tasks as the user sees them: the server's, with the noted changes."""
         with self._state:
-            every, entries = dict(self.tasks), list(self.outbox)
+            every, entries = dict(self.tasks), self.outbox
         for entry in entries:
             now = every.get(entry["uuid"])
             if entry["op"] == "create":
                 every.setdefault(entry["uuid"], {"status": "pending", **entry["task"]})
             elif now:
-                status = {"complete": "completed", "reopen": "pending", "delete": "deleted"}.get(entry["op"])
-                patch = _patch_of(entry["edit"], now) if "edit" in entry else {"status": status} if status else {}
-                every[entry["uuid"]] = {k: v for k, v in {**now, **patch}.items() if v is not None}
+                every[entry["uuid"]] = _changed_by(entry, now)
         return every
 
     def retry(self, id_, change=lambda entry: None):
         """Sends a rejected change again, after `change` has edited it."""
         with self._state:
-            entry = next(each for each in self.rejected if each["id"] == id_)
-            again = {k: v for k, v in entry.items() if k not in ("problem", "sent")} | {"key": str(uuid.uuid4())}
+            entry = next((each for each in self.rejected if each["id"] == id_), None)
+            if entry is None:
+                return
+            kept = {name: value for name, value in entry.items() if name not in ("problem", "sent")}
+            again = {**copy.deepcopy(kept), "key": str(uuid.uuid4())}
             change(again)
             self._storage.write([("outbox/" + id_, again), ("rejected/" + id_, None)])
-            self.rejected.remove(entry)
+            self.rejected = [each for each in self.rejected if each is not entry]
             self.outbox = sorted([*self.outbox, again], key=lambda each: each["id"])
         self._noted.set()
 
@@ -316,58 +389,91 @@ class Client:
 
     def sync(self):
         """Sends what was noted and reads all changes. Raises Unavailable if something was left over, and Problem if the
-        server denies access."""
+        server denies access. Not to be called in on_change."""
+        if self._syncer == threading.get_ident():
+            raise RuntimeError("sync() was called in on_change")
         with self._syncing:
-            self._noted.clear()
-            with self._state:
-                entries = list(self.outbox)
-            creations = [entry for entry in entries if entry["op"] == "create"]
-            made = self._send_creations(creations)
-            waiting = {entry["uuid"] for entry in creations if entry in self.outbox and entry not in made}
-            for entry in entries:
-                if entry["op"] != "create" and entry["uuid"] not in waiting:
-                    self._send_change(entry)
-            self._read_feed()
-            self._settle(made)  # only now does the storage have their tasks
-            if waiting:
-                raise Unavailable("Some tasks were not created yet; they are sent again.")
+            self._syncer = threading.get_ident()
+            try:
+                self._sync_once()
+            finally:
+                self._syncer = None
+
+    def _sync_once(self):
+        self._noted.clear()
+        with self._state:
+            entries = self.outbox
+        creations = [entry for entry in entries if entry["op"] == "create"]
+        made = self._send_creations(creations)
+        with self._state:
+            left = {entry["id"] for entry in self.outbox}
+        # Tasks whose next change has to wait, so that changes of a task stay in order.
+        blocked = {entry["uuid"] for entry in creations if entry["id"] in left - made}
+        trouble = Unavailable("Some tasks were not created yet; they are sent again.") if blocked else None
+        for entry in entries:
+            if entry["op"] == "create":
+                continue
+            if entry["uuid"] in blocked or _depends_on(entry.get("edit", {}).get("set", {}), blocked):
+                blocked.add(entry["uuid"])
+                continue
+            try:
+                self._send_change(entry)
+            except Unavailable as error:
+                if not error.is_lasting:
+                    raise
+                trouble = error  # a lasting trouble of one task must not stop the others
+                blocked.add(entry["uuid"])
+        self._read_feed()
+        self._settle(made)  # only now does the storage have their tasks
+        if trouble:
+            raise trouble
 
     def _send_creations(self, entries):
-        """Returns the entries whose tasks exist."""
-        made = []
-        for attempt in range(self._server.attempts):
-            if not entries:
-                break
-            if attempt:
-                time.sleep(_pause_after(attempt, 0))
-            batches = [entries[i:i + BATCH_MAX] for i in range(0, len(entries), BATCH_MAX)]
-            entries = [again for batch in batches for again in self._send_batch(batch, made)]
+        """Returns the IDs of the entries whose tasks exist."""
+        made, waiting, attempt = set(), entries, 0
+        while waiting and attempt < self._server.attempts:
+            uuids = {entry["uuid"] for entry in waiting}  # first the tasks that others depend on
+            first = [entry for entry in waiting if not _depends_on(entry["task"], uuids, entry["uuid"])]
+            ready, again = first or waiting, set()
+            for at in range(0, len(ready), BATCH_MAX):
+                again |= self._send_batch(ready[at:at + BATCH_MAX], made)
+            sent = {entry["id"] for entry in ready}
+            waiting = [entry for entry in waiting if entry["id"] not in sent or entry["id"] in again]
+            if again:
+                self._server.stop.wait(_pause_after(attempt, 0))
+                attempt += 1
         return made
 
     def _send_batch(self, batch, made):
-        """Returns the entries that have to be sent again."""
+        """Returns the IDs of the entries that have to be sent again."""
         items = [{"idempotencyKey": entry["key"], "task": entry["task"]} for entry in batch]
+
+        def is_ours(answer):
+            return isinstance(answer, dict) and len(answer.get("results", ())) == len(items)
+
         try:
-            results = self._server.ask("POST", "/v1/tasks:batchCreate", {"items": items})["results"]
+            results = self._server.ask(is_ours, "POST", "/v1/tasks:batchCreate", {"items": items})["results"]
+        except Unavailable as error:
+            if not error.is_lasting:
+                raise
+            return set()
         except Problem as problem:
             if _is_denied(problem):
                 raise
             if len(batch) > 1:  # too large, or one item is invalid
                 half = len(batch) // 2
-                return self._send_batch(batch[:half], made) + self._send_batch(batch[half:], made)
+                return self._send_batch(batch[:half], made) | self._send_batch(batch[half:], made)
             results = [{"problem": problem.body}]
-        again = []
+        again = set()
         for entry, result in zip(batch, results, strict=True):
             problem = result.get("problem")
             if problem is None:
-                made.append(entry)
+                made.add(entry["id"])
             elif _is_passing(problem):
-                if _is_brief(problem):
-                    again.append(entry)
+                again |= {entry["id"]} if _is_brief(problem) else set()
             elif problem["code"] == "slot-failed":  # definite: only now is a new key allowed
-                entry["key"] = str(uuid.uuid4())
-                self._storage.write([("outbox/" + entry["id"], entry)])
-                again.append(entry)
+                self._update(entry, key=str(uuid.uuid4()))
+                again.add(entry["id"])
             else:
                 self._set_aside(entry, problem)
         return again
@@ -381,45 +487,51 @@ class Client:
             self._set_aside(entry, problem.body)
             return
         with self._state:
-            self._storage.write([*(self._put(now) if now else ()), ("outbox/" + entry["id"], None)])
-            self.outbox.remove(entry)
+            self._storage.write([*self._put(now), ("outbox/" + entry["id"], None)])
+            self.outbox = [each for each in self.outbox if each is not entry]
 
     def _send_once(self, entry):
         """Returns the task after the change."""
+        def ask(*request):
+            return self._server.ask(lambda answer: isinstance(answer, dict) and answer.get("uuid") == entry["uuid"],
+                                    *request)
+
         path, fields = "/v1/tasks/" + entry["uuid"], {"Idempotency-Key": entry["key"]}
         if entry["op"] == "delete":
-            return self._server.ask("DELETE", path, None, fields)
+            return ask("DELETE", path, None, fields)
         if "edit" not in entry:
-            return self._server.ask("POST", f"{path}:{entry['op']}", entry.get("body"), fields)
+            return ask("POST", f"{path}:{entry['op']}", entry.get("body"), fields)
         for attempt in range(self._server.attempts):
-            if "sent" not in entry:
+            if not entry.get("sent"):
                 known = self.tasks.get(entry["uuid"]) if attempt == 0 else None
-                task = known or self._server.ask("GET", path)
+                task = known or ask("GET", path)
                 # Stored first: a key belongs to one body.
-                entry["sent"] = {"etag": task["etag"], "body": _patch_of(entry["edit"], task)}
-                self._storage.write([("outbox/" + entry["id"], entry)])
+                self._update(entry, sent={"etag": task["etag"], "body": _patch_of(entry["edit"], task)})
             try:
-                condition = {"If-Match": entry["sent"]["etag"]}
-                return self._server.ask("PATCH", path, entry["sent"]["body"], fields | condition)
+                return ask("PATCH", path, entry["sent"]["body"], fields | {"If-Match": entry["sent"]["etag"]})
             except Problem as problem:
                 # The task has changed, and this edit was not made before: make it on the task as it is.
                 if problem.status != 412:
                     raise
-                del entry["sent"]
+                entry["sent"] = None
         raise Unavailable(f"{entry['uuid']} changes too often; the edit is sent again.")
+
+    def _update(self, entry, **changes):
+        self._storage.write([("outbox/" + entry["id"], {**entry, **changes})])
+        entry.update(changes)
 
     def _read_feed(self):
         """Reads to the end of the feed; each page is stored before the next request."""
         if not self._cursor:  # a new storage needs the tasks, not their history
-            self._list_again(self._server.ask("GET", "/v1/changes?after=now")["cursor"])
+            self._list_again(self._server.ask(_is_page, "GET", "/v1/changes?after=now")["cursor"])
         while self._read_page():
             pass
 
-    def _read_page(self, more="", listen=None):
+    def _read_page(self, more="", is_wait=False):
         """Returns whether there was anything."""
-        after = urllib.parse.quote(self._cursor)
+        path = f"/v1/changes?after={urllib.parse.quote(self._cursor)}&limit=1000{more}"
         try:
-            page = self._server.ask("GET", f"/v1/changes?after={after}&limit=1000{more}", listen=listen)
+            page = self._server.ask(_is_page, "GET", path, is_wait=is_wait)
         except Problem as problem:
             if problem.status != 410:  # the cursor has expired, or the server was restored from a backup
                 raise
@@ -436,14 +548,19 @@ class Client:
         tasks, token = {}, ""
         while token is not None:
             query = urllib.parse.urlencode({"status": STATUSES, "pageSize": 500, "pageToken": token}, doseq=True)
-            page = self._server.ask("GET", "/v1/tasks?" + query)
-            tasks |= {task["uuid"]: task for task in page.get("tasks", [])}
+            page = self._server.ask(lambda answer: isinstance(answer, dict) and isinstance(answer.get("tasks"), list),
+                                    "GET", "/v1/tasks?" + query)
+            tasks |= {task["uuid"]: task for task in page["tasks"]}
             token = page.get("nextPageToken") or None
         with self._state:
-            gone = self.tasks.keys() - tasks.keys()
+            before = self.tasks
+            gone = before.keys() - tasks.keys()
             self._storage.write([*(("task/" + each, task) for each, task in tasks.items()),
                                  *(("task/" + each, None) for each in gone), ("cursor", cursor)])
             self.tasks, self._cursor = tasks, cursor
+        self._tell([{"task": {"uuid": each}, "purged": True, "cursor": cursor} for each in gone])
+        self._tell([{"seq": task["seq"], "task": task, "cursor": cursor} for each, task in tasks.items()
+                    if before.get(each, {}).get("etag") != task.get("etag")])
 
     def _hear(self, changes, cursor):
         """`cursor`: after the changes."""
@@ -458,8 +575,17 @@ class Client:
                     writes += self._put(task)
             self._storage.write([*writes, ("cursor", cursor)])
             self._cursor = cursor
+        self._tell(changes)
+
+    def _tell(self, changes):
+        errors = []
         for change in changes:
-            self.on_change(change)
+            try:
+                self.on_change(change)
+            except Exception as error:  # noqa: BLE001: the program's, raised after the others are told
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def _put(self, task):
         """Returns what is to be stored. The response to an edit is ahead of the feed, whose older changes must not
@@ -470,89 +596,108 @@ class Client:
         self.tasks[task["uuid"]] = task
         return [("task/" + task["uuid"], task)]
 
-    def _settle(self, entries):
+    def _settle(self, ids):
         with self._state:
-            self._storage.write([("outbox/" + entry["id"], None) for entry in entries])
-            self.outbox = [entry for entry in self.outbox if entry not in entries]
+            self._storage.write([("outbox/" + each, None) for each in ids])
+            self.outbox = [entry for entry in self.outbox if entry["id"] not in ids]
 
     def _set_aside(self, entry, problem):
         with self._state:
             kept = {**entry, "problem": problem}
             self._storage.write([("rejected/" + entry["id"], kept), ("outbox/" + entry["id"], None)])
-            self.outbox.remove(entry)
-            self.rejected.append(kept)
+            self.outbox = [each for each in self.outbox if each is not entry]
+            self.rejected = [*self.rejected, kept]
 
     # ---- following ----
 
     def follow(self, stop=None):
         """Syncs, and goes on with each change as it comes, until the event `stop`. Raises Problem if the server denies
-        access."""
+        access, and what on_change and the storage raise."""
         stop, failures = stop or threading.Event(), 0
-        while not stop.is_set():
-            try:
-                self.sync()
-                if failures:
-                    self.on_state(None)
-                failures = 0
-                self._wait(stop)
-            except Unavailable as error:
-                failures += 1
-                if failures == 1:
-                    self.on_state(error)
-                stop.wait(_pause_after(failures, error.retry_in))
+        self._server.stop = stop
+        with self._watched(stop):
+            while not stop.is_set():
+                try:
+                    self.sync()
+                    if failures:
+                        self.on_state(None)
+                    failures = 0
+                    self._wait(stop)
+                except Unavailable as error:
+                    failures += 1
+                    if failures == 1 and not stop.is_set():
+                        self.on_state(error)
+                    stop.wait(_pause_after(failures, error.retry_in))
+        self._server.stop = threading.Event()
 
     def _wait(self, stop):
         """Receives changes until `stop`, or until there is something to send."""
-        if self._silent < SILENT_STREAMS_MAX:
-            self._silent = 0 if self._read_stream(stop) else self._silent + 1
-            return  # the next sync finds why it ended
-        with self._watched(stop) as listen:
-            while not stop.is_set() and not self._noted.is_set():
-                try:
-                    self._read_page("&wait=50s", listen)
-                except Unavailable:
-                    if not stop.is_set() and not self._noted.is_set():
-                        raise
+        def is_over():
+            return stop.is_set() or self._noted.is_set()
 
-    def _read_stream(self, stop):
+        if self._silent < SILENT_STREAMS_MAX:
+            self._begin_wait(is_over)
+            if is_over():
+                return
+            self._silent = 0 if self._read_stream() or is_over() else self._silent + 1
+            return  # the next sync finds why it ended
+        while not is_over():
+            self._begin_wait(is_over)
+            try:
+                # Changes may go on at once, and a proxy or a busy server may end a poll early.
+                if self._read_page("&wait=50s", is_wait=True):
+                    self._waited_at = -WAIT_MIN
+            except Unavailable:
+                if not is_over():
+                    raise
+
+    def _begin_wait(self, is_over):
+        while time.monotonic() < self._waited_at + WAIT_MIN and not is_over():
+            time.sleep(LOOK)
+        self._waited_at = time.monotonic()
+
+    def _read_stream(self):
         """Returns whether an event came: some proxies hold streams back."""
         heard = False
         headers = {"Last-Event-ID": self._cursor, "Accept": "text/event-stream"}
-        try:
-            with self._watched(stop) as listen, \
-                    self._server.send("GET", "/v1/changes/stream", None, headers, SILENCE_MAX) as connection:
-                listen(connection.sock)
-                response = connection.getresponse()
-                if response.status != 200:
-                    raise Unavailable(f"The stream is not available (status {response.status}).", _wait_of(response))
-                for kind, data in _events(response):
-                    heard = True
-                    if kind == "end":
-                        break
-                    if kind == "change":
-                        self._hear([data], data["cursor"])
-                    elif data["cursor"] != self._cursor:  # of a heartbeat
-                        self._hear([], data["cursor"])
-        except (OSError, http.client.HTTPException, ValueError):
-            pass  # the connection was lost
-        return heard or stop.is_set() or self._noted.is_set()
+        lost = (OSError, http.client.HTTPException, ValueError)
+        with contextlib.ExitStack() as opened:
+            try:
+                stream = self._server.send("GET", "/v1/changes/stream", None, headers, timeout=SILENCE_MAX, is_wait=True)
+                response = opened.enter_context(stream).getresponse()
+                events = _events(response)
+            except lost:
+                return False
+            if response.status in (429, 503):
+                raise Unavailable(f"The stream is not available (status {response.status}).", _wait_of(response))
+            while response.status == 200:
+                try:
+                    kind, data = next(events)
+                except (StopIteration, *lost):  # the connection was lost
+                    break
+                heard = True
+                if kind == "end":
+                    break
+                if kind == "change":
+                    self._hear([data], data["cursor"])
+                elif data["cursor"] != self._cursor:  # of a heartbeat
+                    self._hear([], data["cursor"])
+        return heard
 
     @contextlib.contextmanager
     def _watched(self, stop):
-        """Gives a function whose argument, a socket, is shut down when something is noted, or on `stop`."""
-        done, current = threading.Event(), []
+        """Ends requests on `stop`, and waits when something is noted."""
+        done = threading.Event()
 
         def watch():
-            while not done.is_set():
-                if (self._noted.wait(0.1) or stop.is_set()) and current:
-                    with contextlib.suppress(OSError):
-                        current[-1].shutdown(socket.SHUT_RDWR)
-                    return
+            while not done.wait(LOOK):
+                if stop.is_set() or self._noted.is_set():
+                    self._server.end_waits(every=stop.is_set())
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         try:
-            yield current.append
+            yield
         finally:
             done.set()
             watcher.join()
@@ -572,7 +717,7 @@ def verify_webhook(secrets, headers, body, now=None, tolerance=300):
     given = [each[3:] for each in headers.get("webhook-signature", "").split(" ") if each.startswith("v1,")]
     for secret in [secrets] if isinstance(secrets, str) else secrets:
         key = base64.b64decode(secret.removeprefix("whsec_"))
-        wanted = base64.b64encode(hmac.new(key, f"{id_}.{at}.".encode() + body, hashlib.sha256).digest()).decode()
-        if any(hmac.compare_digest(wanted, each) for each in given):
+        wanted = base64.b64encode(hmac.new(key, f"{id_}.{at}.".encode() + body, hashlib.sha256).digest())
+        if any(hmac.compare_digest(wanted, each.encode()) for each in given):
             return json.loads(body)
     raise ValueError("The signature is wrong.")
