@@ -4,6 +4,7 @@ import json
 import pathlib
 import tempfile
 import threading
+import time
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -199,6 +200,32 @@ class ClientTest(unittest.TestCase):
             client.sync()
         self.assertEqual(raised.exception.code, "invalid-token")
         self.assertEqual((len(client.outbox), client.rejected), (1, []))
+
+    def test_a_change_of_a_task_waits_while_the_token_is_denied(self):
+        client = self.start({"POST /v1/tasks/U:start": [problem(403, "insufficient-scope")]})
+        client.start(U)
+        with self.assertRaises(Problem):
+            client.sync()
+        self.assertEqual((len(client.outbox), client.rejected), (1, []))
+
+    def test_a_creation_leaves_the_outbox_when_its_task_is_in_the_copy(self):
+        client = self.start({"POST /v1/tasks:batchCreate": [made(1)],
+                             "GET /v1/changes": [page([], "c0"), page([], "c0"), LOST]})
+        client.sync()
+        client.add("x")
+        with self.assertRaises(Unavailable):
+            client.sync()
+        self.assertEqual((len(client.view()), len(self.open().view())), (1, 1))
+
+    def test_an_older_change_does_not_overwrite_and_requests_are_repeated_after_a_pause(self):
+        callsign_client.PAUSE_FIRST = 0.1
+        client = self.start({"GET /v1/tasks": [(200, {"tasks": [task(5, description="five")]})],
+                             "GET /v1/changes": [page([], "c0"), page([change(3)], "c3"), LOST, LOST, LOST,
+                                                 page([], "c3")]})
+        begun = time.monotonic()
+        client.sync()
+        self.assertGreaterEqual(time.monotonic() - begun, 0.05 + 0.1 + 0.2, "the least of three pauses")
+        self.assertEqual(client.tasks[U]["description"], "five")
 
     def test_only_a_failed_slot_gets_another_key(self):
         def item(code):

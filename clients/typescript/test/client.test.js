@@ -154,6 +154,36 @@ test('a denied token rejects nothing', async () => {
     assert.deepEqual(client.rejected, []);
 });
 
+test('a change of a task waits while the token is denied', async () => {
+    const {client} = await clientOf({'POST /v1/tasks/U:start': [problem(403, 'insufficient-scope')]});
+    await client.start(U);
+    await assert.rejects(client.sync(), Problem);
+    assert.deepEqual([client.outbox.length, client.rejected.length], [1, 0]);
+});
+
+test('a creation leaves the outbox when its task is in the copy', async () => {
+    const {client, open} = await clientOf({
+        'POST /v1/tasks:batchCreate': [made(1)],
+        'GET /v1/changes': [page([], 'c0'), page([], 'c0'), lost],
+    });
+    await client.sync();
+    await client.add({description: 'x'});
+    await assert.rejects(client.sync(), Unavailable);
+    assert.equal(client.view().size, 1);
+    assert.equal((await open()).view().size, 1);
+});
+
+test('an older change does not overwrite, and requests are repeated after a pause', async () => {
+    const {client} = await clientOf({
+        'GET /v1/tasks': [json({tasks: [task(5, {description: 'five'})]})],
+        'GET /v1/changes': [page([], 'c0'), page([change(3, {description: 'three'})], 'c3'), lost, lost, lost, page([], 'c3')],
+    });
+    const begun = performance.now();
+    await client.sync();
+    assert.ok(performance.now() - begun >= 50 + 100 + 200, 'the least of three pauses');
+    assert.equal(client.tasks.get(U).description, 'five');
+});
+
 test('only a failed slot gets another key', async () => {
     const item = (code) => json({results: [{problem: {status: 409, code}}]});
     const {client, sent} = await clientOf(
@@ -204,9 +234,9 @@ test('changes are stored with their cursor; older ones do not overwrite', async 
                             page([{...change(7), purged: true}], 'c7'), page([], 'c7')],
     });
     const heard = [];
-    client.onchange = ({seq}) => heard.push(seq);
+    client.onchange = ({seq}) => heard.push([seq, client.tasks.get(U)?.seq]);
     await client.sync();
-    assert.deepEqual(heard, [5, 3, 6, 7]);
+    assert.deepEqual(heard, [[5, 5], [3, 6], [6, 6], [7, undefined]]);
     assert.equal(client.tasks.size, 0);
     const next = await open();
     assert.equal(next.tasks.size, 0);
