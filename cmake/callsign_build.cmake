@@ -19,6 +19,10 @@ find_package(prometheus-cpp REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(date REQUIRED)
 find_package(yaml-cpp REQUIRED)
+# The name before 0.8 (Debian 12).
+if(NOT TARGET yaml-cpp::yaml-cpp)
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
