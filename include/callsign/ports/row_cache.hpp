@@ -59,7 +59,7 @@ class cached_rows_of final : public cached_rows {
         const auto& old = old_.template by<Index>();
         const auto at = old.find(key);
         if (at == old.end()) return nullptr;
-        const row_of<Row> row = at->second;
+        row_of<Row> row = at->second;
         put(row);
         return row;
     }

@@ -221,7 +221,7 @@ class write_tx : public read_tx {
     std::vector<table_changes> counted_changes();
 
     // Wraps `within`, which must outlive this transaction, and shares its changes.
-    explicit write_tx(write_tx& within) {
+    explicit write_tx(write_tx& within) {  // NOLINT(bugprone-copy-constructor-init): it is no copy
         unit_ = within.unit_;
         cache_ = within.cache_;
     }

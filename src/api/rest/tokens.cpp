@@ -3,6 +3,7 @@
 #include "handlers.hpp"
 #include "shared/rejections.hpp"
 
+#include <callsign/api/service.hpp>
 #include <callsign/base/text.hpp>
 #include <callsign/domain/query.hpp>
 
