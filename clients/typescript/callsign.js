@@ -336,7 +336,7 @@ export class Client {
     /** @type {Promise<unknown>} */ #syncing = Promise.resolve();
     /** @type {AbortController | null} */ #waiting = null;  // follow() waits for changes
     #silent = 0;       // streams in a row in which nothing came
-    #waitedAt = -Infinity;  // when the last wait for changes began
+    #waitedAt = -Infinity;  // when the last wait for changes began, whatever the clock is set to
 
     /** @param {Server} server @param {Storage} storage */
     constructor(server, storage) {
@@ -744,8 +744,8 @@ export class Client {
 
     /** @param {AbortSignal} signal */
     async #beginWait(signal) {
-        await sleep(Math.max(0, this.#waitedAt + waitMin - Date.now()), signal);
-        this.#waitedAt = Date.now();
+        await sleep(Math.max(0, this.#waitedAt + waitMin - performance.now()), signal);
+        this.#waitedAt = performance.now();
     }
 
     /** Returns whether an event came: some systems and proxies have no streams.

@@ -444,6 +444,26 @@ test('a token or URL that none can be is not sent', async () => {
     }
 });
 
+test('follow() goes on though the clock is set back', async () => {
+    const stop = new AbortController(), now = Date.now;
+    const {client} = await clientOf({
+        'GET /v1/changes/stream': [() => {
+            Date.now = () => now() - 3_600_000;
+            return new Response(null);
+        }],
+        'GET /v1/changes': [({target}) => target.includes('wait=50s') ? page([change(4)], 'c4') : page([], 'c0')],
+    });
+    try {
+        const heard = new Promise((resolve) => { client.onchange = resolve; });
+        const following = client.follow({signal: stop.signal});
+        assert.equal((await heard).seq, 4);
+        stop.abort();
+        await following;
+    } finally {
+        Date.now = now;
+    }
+});
+
 test('a folder keeps everything, and survives interruption at each file', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'callsign-'));
     try {
