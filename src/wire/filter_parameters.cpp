@@ -42,6 +42,7 @@ class filter_reader {
         f.text = folded(asked_.get("text"));
         read_prefix(f);
         read_instants(f);
+        // Of a list; it limits them by itself.
         const auto refs = std::ranges::count(asked_.pairs(), "ref", &parameters::pair::first);
         if (std::ssize(asked_.pairs()) - refs > parameters_max) {
             fault("", "too-many", "Must have at most 64 parameters.");

@@ -13,8 +13,8 @@
 namespace callsign::wire {
 
 // Parameters that may be repeated.
-inline constexpr std::array<std::string_view, 7> repeatable_parameters{
-    "status", "tag", "notTag", "priority", "attribute", "is", "ref"};
+inline constexpr std::array<std::string_view, 6> repeatable_parameters{
+    "status", "tag", "notTag", "priority", "attribute", "is"};
 
 // Returns the names of all filter parameters, and `own`.
 std::vector<std::string_view> with_filter_parameters(std::initializer_list<std::string_view> own);

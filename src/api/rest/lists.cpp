@@ -50,7 +50,7 @@ struct list_request {
 class list_reader {
   public:
     list_reader(const request_context& c, wire::field_errors& found)
-        : found_(found), asked_(c.request.query(), known(), found, wire::repeatable_parameters) {}
+        : found_(found), asked_(c.request.query(), known(), found, repeatable()) {}
 
     list_request read() {
         list_request wanted;
@@ -69,7 +69,16 @@ class list_reader {
   private:
     static std::span<const std::string_view> known() {
         static const auto all = wire::with_filter_parameters(
-            {"ref", "changedAfter", "sort", "pageSize", "pageToken", "fields", "count"});
+            {"changedAfter", "sort", "pageSize", "pageToken", "fields", "count"});
+        return all;
+    }
+    static std::span<const std::string_view> repeatable() {
+        static const auto all = [] {
+            std::vector<std::string_view> names(wire::repeatable_parameters.begin(),
+                                                wire::repeatable_parameters.end());
+            names.emplace_back("ref");
+            return names;
+        }();
         return all;
     }
 

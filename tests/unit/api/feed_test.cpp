@@ -107,6 +107,12 @@ TEST_F(feed_api, a_filter_is_a_lists) {
               (lines{"SYN-1 one", "SYN-2 two", "SYN-2 two", "SYN-1 one"}));
     EXPECT_EQ(get("/v1/changes?prefix=NIX", 400).at("errors").at(0).at("code").as_string(),
               "unknown-prefix");
+    // What is a list's own would be ignored.
+    for (const std::string own : {"ref=SYN-1", "fields=key", "count=true", "sort=due"}) {
+        EXPECT_EQ(get("/v1/changes?" + own, 400).at("errors").at(0).at("code").as_string(),
+                  "unknown-parameter")
+            << own;
+    }
 }
 
 TEST_F(feed_api, a_poll_waits_for_a_change) {

@@ -360,6 +360,9 @@ TEST_F(webhook_api, every_error_of_a_request_is_reported) {
                              R"("after":"?"})",
                              400)),
               (texts{"url", "filter.foo", "filter.is", "after", "secret"}));
+    EXPECT_EQ(fields_of(call(verb::post, "/v1/webhooks",
+                             R"({"url":"https://example.com/","filter":"ref=SYN-1"})", 400)),
+              (texts{"filter.ref"}));
     const auto rejected = call(verb::post, "/v1/webhooks", R"({"url":"http://10.0.0.1/"})", 400);
     EXPECT_EQ(rejected.at("errors").at(0).at("code"), "address-not-allowed");
     EXPECT_EQ(fields_of(call(verb::post, "/v1/webhooks", "{}", 400)), (texts{"url"}));
