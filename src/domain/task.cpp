@@ -110,6 +110,10 @@ std::string to_string(const task_tag& tag) {
     return std::to_string(tag.seq) + "." + stamp.data();
 }
 
+std::string etag_of(const task_tag& tag) {
+    return '"' + to_string(tag) + '"';
+}
+
 std::optional<task_tag> parse_task_tag(std::string_view text) {
     const std::string_view seq = text.substr(0, text.find('.'));
     if (text.size() != seq.size() + 1 + stamp_digits) return std::nullopt;

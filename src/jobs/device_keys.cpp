@@ -56,17 +56,11 @@ std::shared_ptr<const seal::key> open_device_key(const seal::key_ring* master, c
     return std::make_shared<const seal::key>(secret->bytes().first<seal::key_bytes>());
 }
 
-uuid draw_client_id(entropy& source) {
-    std::array<std::uint8_t, 16> bits{};
-    source.fill(bits);
-    return make_uuid_v4(bits);
-}
-
 awaitable<result<add_device_answer>> add_device(context& with, account_ref account,
                                                 std::string name, actor by,
                                                 std::optional<request_key> once,
                                                 keyed_secret keyed) {
-    const uuid client_id = draw_client_id(with.entropy);
+    const uuid client_id = draw_uuid(with.entropy);
     foresee_create_device question{std::move(account), name, client_id, std::move(once)};
     const auto ahead = co_await with.engine.ask(std::move(question));
     if (!ahead) co_return ahead.error();

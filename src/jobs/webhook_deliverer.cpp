@@ -46,13 +46,6 @@ constexpr milliseconds test_pause{std::chrono::seconds{5}};
 constexpr const char* no_secret =
     "the server cannot decrypt the secret: the master key is missing or wrong";
 
-// Generates an ID that no other delivery has.
-uuid draw_uuid(entropy& source) {
-    std::array<std::uint8_t, 16> bits{};
-    source.fill(bits);
-    return make_uuid_v4(bits);
-}
-
 // Returns why there was no response, for the webhook's owner.
 std::string text_of(const net::http_failure& failure) {
     if (failure.timed_out()) return "no response within the timeout";

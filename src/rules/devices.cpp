@@ -5,7 +5,6 @@
 #include "resolve.hpp"
 #include "resync.hpp"
 
-#include <callsign/ports/tables/devices.hpp>
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/secrets.hpp>

@@ -5,7 +5,6 @@
 #include "numbering.hpp"
 #include "once.hpp"
 #include "resolve.hpp"
-#include "room.hpp"
 #include "task_actions.hpp"
 
 #include <callsign/base/assert.hpp>

@@ -67,17 +67,14 @@ secret_bytes packed(const webhook_secrets& secrets) {
 }
 
 std::optional<webhook_secrets> unpacked(const secret_bytes& stored) {
-    const auto secret_in = [](std::span<const std::uint8_t> bytes) {
-        return secret_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    };
     const auto all = stored.bytes();
     if (all.empty() || all[0] < webhook_secret_bytes_min || all[0] > webhook_secret_bytes_max ||
         all.size() < std::size_t{1} + all[0]) {
         return std::nullopt;
     }
-    webhook_secrets secrets{secret_in(all.subspan(1, all[0]))};
+    webhook_secrets secrets{secret_bytes(all.subspan(1, all[0]))};
     const auto former = all.subspan(1 + all[0]);
-    if (!former.empty()) secrets.former = secret_in(former);
+    if (!former.empty()) secrets.former = secret_bytes(former);
     return secrets;
 }
 

@@ -112,7 +112,7 @@ v1::Task to_message(const task& t, std::string_view key_attribute) {
     out.set_seq(t.last_seq);
     set_timestamp(*out.mutable_created_at(), t.created_at);
     out.set_made_by(t.author_name);
-    if (!t.purged) out.set_etag('"' + to_string(t.tag) + '"');
+    if (!t.purged) out.set_etag(etag_of(t.tag));
     for (const auto& [name, value] : t.attributes) {
         // For Taskwarrior the key may be an attribute as well; after the series is renamed it has
         // the former prefix until the task is next changed.

@@ -230,9 +230,8 @@ class json_reader {
             return true;
         }
         if (f.kind == value_kind::message && !f.is_list && in.kind == frame::container::message) {
-            const bool is_wrapper = f.is_wrapped_list;
             push_message(*access.MutableMessage(in.message, f.field), *f.nested);
-            top().is_wrapper = is_wrapper;
+            top().is_wrapper = f.is_wrapped_list;
             return true;
         }
         if (f.kind == value_kind::message && in.kind == frame::container::list) {
@@ -282,9 +281,8 @@ class json_reader {
     }
 
     void take_text(std::string_view text) {
-        const bool may_be_whole = !frames_.empty() && top().field != nullptr &&
-                                  top().field->kind == value_kind::whole && !top().field->is_list;
-        if (may_be_whole) {
+        const field_plan* const its = frames_.empty() ? nullptr : top().field;
+        if (its != nullptr && its->kind == value_kind::whole) {
             if (const auto value = parse_integer(text)) return take_whole(*value);
         }
         const field_plan* f = place_for(value_kind::text);

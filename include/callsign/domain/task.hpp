@@ -81,6 +81,8 @@ struct task_tag {
 };
 std::uint32_t stamp_of(const uuid& instance, std::string_view prefix);
 std::string to_string(const task_tag& tag);
+// Returns it in double quotes, as in an ETag.
+std::string etag_of(const task_tag& tag);
 // Accepts only what to_string() returns.
 std::optional<task_tag> parse_task_tag(std::string_view text);
 

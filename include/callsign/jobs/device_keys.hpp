@@ -29,10 +29,6 @@ std::string sealed_at_rest(context& with, const seal::belongs_to& owner, const s
 // Null: the master key is missing or wrong.
 std::shared_ptr<const seal::key> open_device_key(const seal::key_ring* master, const device& d);
 
-// A version 4 UUID (RFC 9562): the client ID is the only credential of an opaque account's client,
-// so it must be unpredictable.
-uuid draw_client_id(entropy& source);
-
 // A new device of a managed account. Its secret is generated here and returned this once: only the
 // key derived from it is stored.
 struct new_device {

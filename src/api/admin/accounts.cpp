@@ -35,7 +35,7 @@ v1::CreateAccount read_account(const request_context& c, wire::field_errors& fou
 
 std::optional<uuid> client_id_for(const v1::CreateAccount& wanted, entropy& source) {
     if (wanted.mode() != to_string(account_mode::opaque)) return std::nullopt;
-    if (wanted.client_id().empty()) return jobs::draw_client_id(source);
+    if (wanted.client_id().empty()) return draw_uuid(source);
     return parse_uuid(wanted.client_id());
 }
 

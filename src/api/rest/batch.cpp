@@ -12,8 +12,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 namespace callsign::api {
 namespace {
@@ -164,14 +162,8 @@ std::optional<request_key> key_of(const v1::TaskEdit& item, wire::field_errors& 
     v1::TaskEdit content = item;
     content.clear_idempotency_key();
     content.clear_if_match();
-    std::string bytes;
-    {
-        google::protobuf::io::StringOutputStream out(&bytes);
-        google::protobuf::io::CodedOutputStream coded(&out);
-        coded.SetSerializationDeterministic(true);
-        content.SerializeToCodedStream(&coded);
-    }
-    return request_key{std::get<std::string>(std::move(read)), sha256(bytes)};
+    return request_key{std::get<std::string>(std::move(read)),
+                       sha256(wire::encode(wire::format::protobuf, content))};
 }
 
 awaitable<v1::EditResult> edit_one(rest_context& r, const principal& who, const v1::TaskEdit& item,

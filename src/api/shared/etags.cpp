@@ -31,10 +31,6 @@ std::optional<std::string_view> take_etag(std::string_view& list) {
 
 }  // namespace
 
-std::string etag_of(const task_tag& tag) {
-    return '"' + to_string(tag) + '"';
-}
-
 std::optional<etag_list> parse_etags(std::string_view value) {
     etag_list read;
     std::string_view rest = trimmed(value);

@@ -13,9 +13,6 @@
 
 namespace callsign::api {
 
-// Returns "SEQ.STAMP", with the quotes (domain/task.hpp).
-std::string etag_of(const task_tag& tag);
-
 // The value of If-Match or If-None-Match.
 struct etag_list {
     bool is_any = false;                 // "*"

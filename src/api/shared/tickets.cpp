@@ -15,15 +15,15 @@ void tickets::put(std::string_view text, const principal& who) {
 }
 
 std::optional<principal> tickets::find(std::string_view text) {
-    erase_expired();
-    const auto found = by_hash_.find(sha256(text));
-    if (found == by_hash_.end()) return std::nullopt;
-    return found->second->who;
+    const auto found = look_up(text);
+    return found == all_.end() ? std::nullopt : std::optional(found->who);
 }
 
 std::optional<principal> tickets::take(std::string_view text) {
-    auto who = find(text);
-    if (who) erase(by_hash_.at(sha256(text)));
+    const auto found = look_up(text);
+    if (found == all_.end()) return std::nullopt;
+    principal who = found->who;
+    erase(found);
     return who;
 }
 
@@ -41,6 +41,12 @@ void tickets::follow(const event& happened) {
     } else if (const auto* const gone = std::get_if<events::account_removed>(&happened)) {
         end_those([&](const principal& who) { return who.account == gone->account; });
     }
+}
+
+tickets::entries::iterator tickets::look_up(std::string_view text) {
+    erase_expired();
+    const auto found = by_hash_.find(sha256(text));
+    return found == by_hash_.end() ? all_.end() : found->second;
 }
 
 void tickets::erase(entries::iterator at) {

@@ -47,6 +47,8 @@ class tickets {
     };
     using entries = std::list<entry>;
 
+    // Returns the end if there is no such ticket.
+    entries::iterator look_up(std::string_view text);
     void erase(entries::iterator at);
     void erase_expired();
 

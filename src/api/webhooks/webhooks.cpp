@@ -161,13 +161,6 @@ awaitable<http_response> carry_out_with_secret(webhook_context& w, request_conte
                                  [](account_is_opaque) { return unseen(); });
 }
 
-// Generates an ID that is hard to guess, as all IDs in URLs are.
-uuid draw_id(entropy& source) {
-    std::array<std::uint8_t, 16> bits{};
-    source.fill(bits);
-    return make_uuid_v4(bits);
-}
-
 }  // namespace
 
 awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
@@ -192,7 +185,7 @@ awaitable<http_response> post_webhook(webhook_context& w, request_context& c) {
     if (!start) co_return answer_error(c, start.error());
     if (const auto* const why = std::get_if<rejected>(&*start)) co_return answer_rejected(c, *why);
 
-    const uuid id = draw_id(w.entropy);
+    const uuid id = draw_uuid(w.entropy);
     create_webhook command{.account = c.account(),
                            .uuid = id,
                            .url = wanted.url(),

@@ -5,6 +5,17 @@
 #include <utility>
 
 namespace callsign::all_series {
+namespace {
+
+// Returns the first series after `after` that the index has.
+template <class Index>
+std::optional<series> next_of(read_tx& tx, series_id after) {
+    const auto next = tx.all(range_of<Index>().after(after).limit(1));
+    return next.empty() ? std::nullopt : copy_of(next.front());
+}
+
+}  // namespace
+
 std::optional<series> find(read_tx& tx, account_id account, std::string_view prefix) {
     const auto named = tx.get<prefixes_by_name>(account, prefix);
     return named ? copy_of(tx.expect<series_by_id>(named->series)) : std::nullopt;
@@ -24,13 +35,11 @@ std::vector<series> of(read_tx& tx, account_id account) {
 }
 
 std::optional<series> next_numbering(read_tx& tx, series_id after) {
-    const auto next = tx.all(range_of<series_numbering>().after(after).limit(1));
-    return next.empty() ? std::nullopt : copy_of(next.front());
+    return next_of<series_numbering>(tx, after);
 }
 
 std::optional<series> next_renamed(read_tx& tx, series_id after) {
-    const auto next = tx.all(range_of<series_renamed>().after(after).limit(1));
-    return next.empty() ? std::nullopt : copy_of(next.front());
+    return next_of<series_renamed>(tx, after);
 }
 
 series_id put(write_tx& tx, account_id account, std::string_view prefix, std::string_view project,
