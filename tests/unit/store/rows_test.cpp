@@ -1,15 +1,15 @@
 // Columns of bytes: encoded values are decoded, all others rejected.
 
-#include "store/sqlite/tables/rows.hpp"
-
 #include "callsign/rows/v1/rows.pb.h"
 #include "t0.hpp"
+
+#include <callsign/store/columns.hpp>
 
 #include <cmath>
 #include <functional>
 #include <gtest/gtest.h>
 
-namespace callsign::sqlite {
+namespace callsign::columns {
 namespace {
 
 using kind = operation_kind;
@@ -144,4 +144,4 @@ TEST(retry_rows, that_encode_would_not_have_written_are_rejected) {
 }
 
 }  // namespace
-}  // namespace callsign::sqlite
+}  // namespace callsign::columns

@@ -1,9 +1,8 @@
 #include "tables/tables.hpp"
 
 #include "index/bulk_index.hpp"
-#include "tables/rows.hpp"
 
-#include <callsign/domain/work.hpp>
+#include <callsign/store/columns.hpp>
 
 #include <algorithm>
 #include <array>
@@ -206,7 +205,7 @@ const table_statements& statements_of(const table_info& t) {
 
 // ---- columns ----
 
-class bound_columns final : public column_sink {
+class bound_columns final : public columns::encoding_sink {
   public:
     // Reserves space for `columns` strings: bound bytes must not move.
     bound_columns(query& q, std::size_t columns) : q_(q) { made_.reserve(columns); }
@@ -220,38 +219,15 @@ class bound_columns final : public column_sink {
         q_.bind_blob(kept.data(), kept.size());
     }
     void put_made_text(std::string text) override { q_.bind(made_.emplace_back(std::move(text))); }
-    void put_attributes(const attributes& set, std::span<const std::string> absent) override {
-        q_.worked(work_of_attribute * set.size());
-        put_made(encode(set, absent));
-    }
-    void put_operations(std::span<const operation> all) override {
-        q_.worked(work_of_operation * all.size());
-        put_made(encode(all));
-    }
-    void put_retry_record(const retry_record& record) override { put_made(encode(record)); }
-    void put_way(std::int64_t left_at, const fork_way& way) override {
-        put_made(encode(way, left_at));
-    }
-
-    void put_key(const index_info& index, std::size_t first, std::size_t count,
-                 std::string_view key) {
-        key_reader parts(key);
-        for (const part_kind kind : std::span(index.kinds).subspan(first, count)) {
-            switch (kind) {
-            case part_kind::integer: q_.bind(parts.integer()); break;
-            case part_kind::text: put_made_text(parts.text()); break;
-            case part_kind::uuid: put_bytes(parts.bytes(sizeof(uuid))); break;
-            case part_kind::digest: put_bytes(parts.bytes(sizeof(digest))); break;
-            }
-        }
-    }
 
   private:
+    void worked(std::size_t more) override { q_.worked(more); }
+
     query& q_;
     std::vector<std::string> made_;
 };
 
-class read_columns final : public column_source {
+class read_columns final : public columns::decoding_source {
   public:
     explicit read_columns(query& q) : q_(q) {}
 
@@ -262,30 +238,10 @@ class read_columns final : public column_source {
     }
     std::int64_t take_integer() override { return q_.integer(next_++); }
     std::string_view take_bytes() override { return q_.blob(next_++); }
-    attribute_diff take_attributes() override {
-        auto all = decoded(decode_attributes(take_bytes()), "its attributes");
-        q_.worked(work_of_attribute * all.set.size());
-        return all;
-    }
-    std::vector<operation> take_operations() override {
-        auto all = decoded(decode_operations(take_bytes()), "its operations");
-        q_.worked(work_of_operation * all.size());
-        return all;
-    }
-    retry_record take_retry_record() override {
-        return decoded(decode_retry_record(take_bytes()), "its times");
-    }
-    fork_way take_way(std::int64_t left_at) override {
-        return decoded(decode_way(take_bytes(), left_at), "its way");
-    }
     void damaged(const char* why) override { q_.damaged(why); }
 
   private:
-    template <class T>
-    T decoded(std::optional<T> from, const char* what) {
-        if (!from) damaged(what);
-        return *std::move(from);
-    }
+    void worked(std::size_t more) override { q_.worked(more); }
 
     query& q_;
     int next_ = 0;

@@ -1,11 +1,12 @@
-#include "tables/rows.hpp"
-
 #include "callsign/rows/v1/rows.pb.h"
+
+#include <callsign/domain/work.hpp>
+#include <callsign/store/columns.hpp>
 
 #include <algorithm>
 #include <cstring>
 
-namespace callsign::sqlite {
+namespace callsign::columns {
 
 namespace rows = ::callsign::rows::v1;
 
@@ -220,4 +221,55 @@ std::optional<retry_record> decode_retry_record(std::string_view bytes) {
     return record;
 }
 
-}  // namespace callsign::sqlite
+void encoding_sink::put_attributes(const attributes& set, std::span<const std::string> absent) {
+    worked(work_of_attribute * set.size());
+    put_made(encode(set, absent));
+}
+
+void encoding_sink::put_operations(std::span<const operation> all) {
+    worked(work_of_operation * all.size());
+    put_made(encode(all));
+}
+
+void encoding_sink::put_retry_record(const retry_record& record) {
+    put_made(encode(record));
+}
+
+void encoding_sink::put_way(std::int64_t left_at, const fork_way& way) {
+    put_made(encode(way, left_at));
+}
+
+void encoding_sink::put_key(const index_info& index, std::size_t first, std::size_t count,
+                            std::string_view key) {
+    key_reader parts(key);
+    for (const part_kind kind : std::span(index.kinds).subspan(first, count)) {
+        switch (kind) {
+        case part_kind::integer: put_integer(parts.integer()); break;
+        case part_kind::text: put_made_text(parts.text()); break;
+        case part_kind::uuid: put_bytes(parts.bytes(sizeof(uuid))); break;
+        case part_kind::digest: put_bytes(parts.bytes(sizeof(digest))); break;
+        }
+    }
+}
+
+attribute_diff decoding_source::take_attributes() {
+    auto all = decoded(decode_attributes(take_bytes()), "its attributes");
+    worked(work_of_attribute * all.set.size());
+    return all;
+}
+
+std::vector<operation> decoding_source::take_operations() {
+    auto all = decoded(decode_operations(take_bytes()), "its operations");
+    worked(work_of_operation * all.size());
+    return all;
+}
+
+retry_record decoding_source::take_retry_record() {
+    return decoded(decode_retry_record(take_bytes()), "its times");
+}
+
+fork_way decoding_source::take_way(std::int64_t left_at) {
+    return decoded(decode_way(take_bytes(), left_at), "its way");
+}
+
+}  // namespace callsign::columns
