@@ -213,13 +213,18 @@ class engine::impl {
         watch_->cancel();
     }
 
+    bool holds_store() const noexcept {
+        auto* const shared = store_.shared();
+        return !shared || shared->is_held();
+    }
     bool is_corrupt() const {
         return trouble_ && trouble_->reason() == store_failure::kind::corrupt;
     }
 
-    // The pause before the next test. Reading corrupt data again takes longer than a test write.
+    // The pause before the next test, or before the store is kept. Reading corrupt data again takes
+    // longer than a test write.
     milliseconds until_proof() {
-        if (!trouble_) return rest;
+        if (!trouble_) return store_.shared() ? keep_interval : rest;
         if (!is_corrupt()) return options_.write_test_interval;
         const auto next = std::min(2 * look_interval_, options_.reread_interval_max);
         return std::exchange(look_interval_, next);
@@ -231,8 +236,9 @@ class engine::impl {
         while (accepting_) {
             const bool passed = co_await watch_->wait(until_proof());
             if (passed && !trouble_) look_interval_ = options_.write_test_interval;
-            if (!passed || !trouble_ || !accepting_) continue;
-            co_await asio::co_spawn(executors_.writer, prove(), asio::use_awaitable);
+            if (!passed || !accepting_) continue;
+            auto next = trouble_ ? prove() : keep();
+            co_await asio::co_spawn(executors_.writer, std::move(next), asio::use_awaitable);
         }
         idle_.notify();
     }
@@ -243,6 +249,10 @@ class engine::impl {
     }
     asio::awaitable<void> prove() {
         writer_.prove();
+        co_return;
+    }
+    asio::awaitable<void> keep() {
+        writer_.keep();
         co_return;
     }
 
@@ -514,6 +524,10 @@ milliseconds engine::request_deadline() const noexcept {
 
 bool engine::accepting() const noexcept {
     return impl_->accepting_;
+}
+
+bool engine::holds_store() const noexcept {
+    return impl_->holds_store();
 }
 
 bool engine::is_corrupt() const noexcept {

@@ -480,6 +480,7 @@ boost::system::error_code writer::failed(const store_failure& failure) {
     const std::string why = failure.what();
     stopped_ = errc::shutting_down;
     boost::asio::post(executors_.network, [this, why] { callbacks_.failed(why); });
+    if (failure.reason() == kind::moved) return stopped_;
     return errc::outcome_unknown;
 }
 
@@ -502,10 +503,12 @@ void writer::prove() {
     const bool is_damaged = stopped_ == errc::store_damaged;
     if (!trouble_ || (stopped_ && !is_damaged) || lost_) return;
     try {
-        auto* const its = store_.embedded();
-        if (is_damaged && its) its->prove_readable();
+        auto* const embedded = store_.embedded();
+        auto* const shared = store_.shared();
+        if (is_damaged && embedded) embedded->prove_readable();
         if (struck_) apply_to_no_effect(*struck_);
-        if (its) its->prove_writable();
+        if (embedded) embedded->prove_writable();
+        if (shared) shared->prove_writable();
         stopped_ = {};
         struck_.reset();
         note_trouble(std::nullopt);
@@ -514,6 +517,17 @@ void writer::prove() {
         if (met_ && !is_damaged) note_trouble(std::move(met_));
     }
     met_.reset();
+}
+
+void writer::keep() {
+    auto* const shared = store_.shared();
+    if (!shared || stopped_ || lost_) return;
+    try {
+        shared->keep();
+    } catch (const store_failure& failure) {
+        failed(failure);
+        met_.reset();
+    }
 }
 
 // Throws store_failure, unless a single record cannot be read.

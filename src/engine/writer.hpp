@@ -73,6 +73,8 @@ class writer {
     // Tests rejected writes: reads corrupt data again, applies the command that hit it without
     // committing, and makes a test write. Writer's thread.
     void prove();
+    // Keeps a store that another process could take over (shared_store::keep). Writer's thread.
+    void keep();
     // The number of the last batch that a query may have seen: it is counted before it is
     // committed. Any thread.
     std::uint64_t visible() const noexcept { return visible_; }

@@ -207,6 +207,9 @@ class engine {
 
     // False once a commit's outcome was unknown or stop() was called.
     bool accepting() const noexcept;
+    // False while another process could take over the store (shared_store::is_held): queries and
+    // commands fail.
+    bool holds_store() const noexcept;
     // True while commands are rejected because of corruption, until watch_writes() finds the data
     // readable. Queries still run. For other failures see write_failure().
     bool is_corrupt() const noexcept;
@@ -214,7 +217,7 @@ class engine {
     // or data is corrupt. None after the next successful write.
     const std::optional<store_failure>& write_failure() const noexcept;
     // Tests at the start, and periodically while writes are rejected, whether the store can be
-    // written. Runs until stop(). Spawn once.
+    // written; keeps a shared one (shared_store::keep). Runs until stop(). Spawn once.
     boost::asio::awaitable<void> watch_writes();
     // Number of waiting and running requests.
     std::size_t queue_depth() const noexcept;

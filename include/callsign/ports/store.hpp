@@ -1,7 +1,7 @@
 #pragma once
 // Where rows are stored. A store only begins transactions; a transaction finds rows and takes their
-// changes. What rows mean is decided by the rules. Two stores implement this, store/sqlite and
-// store/memory; one contract suite (tests/contract) tests both.
+// changes. What rows mean is decided by the rules. store/sqlite, store/postgres and store/memory
+// implement this; one contract suite (tests/contract) tests them.
 //
 // Isolation: one write transaction at a time, which sees its own writes. A read transaction sees
 // one committed state from its first read to its end, and may run concurrently with the writer, on
@@ -13,6 +13,7 @@
 
 #include <callsign/ports/embedded_store.hpp>
 #include <callsign/ports/row_cache.hpp>
+#include <callsign/ports/shared_store.hpp>
 #include <callsign/ports/store_failure.hpp>
 #include <callsign/ports/tables/totals.hpp>
 #include <callsign/ports/unit_of_work.hpp>
@@ -259,6 +260,8 @@ class store {
     virtual row_of<store_totals> totals() = 0;
     // Null: not an embedded store.
     virtual embedded_store* embedded() noexcept { return nullptr; }
+    // Null: no other process can take it over.
+    virtual shared_store* shared() noexcept { return nullptr; }
 };
 
 }  // namespace callsign

@@ -19,6 +19,7 @@ class store_failure : public std::runtime_error {
         damaged,      // a row is invalid or contradicts others; the text names it
         corrupt,      // pages are corrupt: writing is not safe
         unknown,      // COMMIT failed and its outcome is unknown: stop writing
+        moved,        // another server owns the store: stop
     };
 
     store_failure(kind reason, const std::string& text)

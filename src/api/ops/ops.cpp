@@ -103,6 +103,9 @@ awaitable<http_response> get_readyz(ops_context& o, request_context& c) {
         const auto& kind = o.engine.is_corrupt() ? problems::store_damaged : problems::not_ready;
         co_return answer_problem(c, kind, reason_of(trouble->reason()));
     }
+    if (!o.engine.holds_store()) {
+        co_return answer_problem(c, problems::not_ready, "The database does not respond.");
+    }
     co_return text(200, "ready\n");
 }
 

@@ -1,7 +1,7 @@
+#include "empty_rows.hpp"
 #include "reads.hpp"
 #include "write_transaction.hpp"
 
-#include <callsign/ports/tables/instance.hpp>
 #include <callsign/store/memory.hpp>
 
 #include <memory>
@@ -14,17 +14,12 @@ using memory::rows;
 
 class memory_store final : public strict_memory_store {
   public:
-    memory_store() {
-        auto begun = std::make_shared<rows>();
-        begin_with(*begun, instance_row{});
-        begin_with(*begun, store_totals{});
-        committed_ = durable_ = std::move(begun);
-    }
+    memory_store() { committed_ = durable_ = memory::empty_rows(); }
 
     std::unique_ptr<write_tx> begin_write() override {
         auto commit = [this](std::shared_ptr<rows> next, bool durable) {
             const std::scoped_lock lock(mutex_);
-            committed_ = std::move(next);
+            if (next) committed_ = std::move(next);
             if (durable) durable_ = committed_;
         };
         return memory::begin_write(std::make_shared<rows>(*view()), commit, &forgotten_);
@@ -59,11 +54,6 @@ class memory_store final : public strict_memory_store {
     }
 
   private:
-    template <class Row>
-    static void begin_with(rows& all, Row row) {
-        all.apply(
-            {&info_of_table<Row>(), {{nullptr, std::make_shared<const Row>(std::move(row))}}});
-    }
     std::shared_ptr<rows> view() {
         const std::scoped_lock lock(mutex_);
         return committed_;

@@ -25,9 +25,10 @@ class write_transaction final : public reads_over<write_tx> {
 
   private:
     void end(bool durable) {
-        for (const table_changes& each : counted_changes()) rows_->apply(each);
+        const auto changes = counted_changes();
+        for (const table_changes& each : changes) rows_->apply(each);
         committed_ = true;
-        commit_(std::move(rows_), durable);
+        commit_(changes.empty() ? nullptr : std::move(rows_), durable);
     }
 
     committer commit_;

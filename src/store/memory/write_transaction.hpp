@@ -11,6 +11,7 @@
 
 namespace callsign::memory {
 
+// The rows are null if nothing was changed.
 using committer = std::function<void(std::shared_ptr<rows>, bool durable)>;
 
 // `forgotten` counts transactions that wrote and were dropped without a commit; it outlives them.
