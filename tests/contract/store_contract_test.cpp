@@ -4,6 +4,9 @@
 
 #include "store_contract.hpp"
 
+#include "support/postgres.hpp"
+#include "support/virtual_clock.hpp"
+
 #include <callsign/rules/rows/accounts.hpp>
 #include <callsign/rules/rows/devices.hpp>
 #include <callsign/rules/rows/forks.hpp>
@@ -20,6 +23,7 @@
 
 #include <future>
 #include <gtest/gtest.h>
+#include <map>
 #include <span>
 
 namespace callsign {
@@ -316,9 +320,18 @@ std::unique_ptr<store> open_small_sqlite(const temp_dir& dir) {
     return open_sqlite(options);
 }
 
+std::unique_ptr<store> open_small_postgres(const temp_dir& dir) {
+    static virtual_clock clock;
+    static std::map<std::filesystem::path, std::size_t> schemas;
+    const auto number = schemas.try_emplace(dir.path(), schemas.size()).first->second;
+    const std::string schema = "contract_" + std::to_string(number);
+    return open_postgres_now(schema, clock, {.url = {}, .server = {}, .pending_window = 2});
+}
+
 INSTANTIATE_TEST_SUITE_P(stores, store_contract,
                          ::testing::Values(backend{"memory", false, open_memory},
-                                           backend{"sqlite", true, open_small_sqlite}),
+                                           backend{"sqlite", true, open_small_sqlite},
+                                           backend{"postgres", true, open_small_postgres}),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

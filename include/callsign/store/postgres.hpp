@@ -1,0 +1,43 @@
+#pragma once
+// The store in a PostgreSQL database that several servers can reach (docs/nodes.md). One of them
+// owns it by the batch log (batch_log.hpp); the others wait to take it over.
+//
+// PostgreSQL 15 or later, with plain tables in a schema of their own: no extension, trigger,
+// sequence, notification or advisory lock. A pooler between must not share sessions.
+
+#include <callsign/base/time.hpp>
+#include <callsign/base/uuid.hpp>
+#include <callsign/ports/clock.hpp>
+#include <callsign/ports/store.hpp>
+#include <callsign/store/batch_log.hpp>
+#include <callsign/store/standby_store.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace callsign {
+
+struct postgres_options {
+    // "postgresql://host1,host2/db?target_session_attrs=read-write"; all that libpq takes.
+    std::string url{};
+    // Created if missing. Lower-case letters, digits and _.
+    std::string schema = "callsign";
+    // The name of this server, for operators.
+    std::string server{};
+    // Number of connections for reads; further reads wait for one.
+    std::size_t readers = 2;
+    // Maximum time of one round trip. A paused server acknowledges data without ever responding.
+    milliseconds round_trip{2'500};
+    log_options log{};
+    // Number of newest slots of which an open one is not listed in pending_slots.
+    std::int64_t pending_window = 1'024;
+};
+
+// Connects at the first look; take_over() creates or migrates the schema. `owner`: a new UUID for
+// each run of a server. `clock` outlives all. Throws std::runtime_error: the options are invalid.
+std::unique_ptr<standby_store> open_postgres(postgres_options options, clock& clock,
+                                             const uuid& owner);
+
+}  // namespace callsign

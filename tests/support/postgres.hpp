@@ -1,0 +1,42 @@
+#pragma once
+// A PostgreSQL server for tests, with data in a temporary directory and fsync off.
+
+#include "support/process.hpp"
+#include "support/temp_dir.hpp"
+
+#include <callsign/ports/clock.hpp>
+#include <callsign/ports/store.hpp>
+#include <callsign/store/postgres.hpp>
+
+#include <memory>
+#include <string>
+
+namespace callsign::testing {
+
+class postgres_server {
+  public:
+    // Starts it. Throws std::runtime_error, for example if the package postgresql is missing.
+    postgres_server();
+    ~postgres_server();
+    postgres_server(const postgres_server&) = delete;
+    postgres_server& operator=(const postgres_server&) = delete;
+
+    // One server for all tests of this process.
+    static postgres_server& shared();
+
+    // Connects by the server's socket.
+    std::string url() const;
+    std::filesystem::path socket() const;
+    // Runs SQL; returns the last result, with columns separated by |.
+    std::string query(const std::string& sql);
+
+  private:
+    temp_dir dir_;
+    std::unique_ptr<process> server_;
+};
+
+// Takes the store over as soon as possible. `schema` is created if missing.
+std::unique_ptr<store> open_postgres_now(const std::string& schema, callsign::clock& clock,
+                                         postgres_options options = {});
+
+}  // namespace callsign::testing
