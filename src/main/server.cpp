@@ -6,6 +6,7 @@
 #include "no_dumps.hpp"
 #include "setup/command_line.hpp"
 #include "setup/open_files.hpp"
+#include "standby.hpp"
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -44,10 +45,11 @@ engine_options engine_options_of(const setup::config& config) {
 }  // namespace
 
 server::server(setup::config config, setup::config_source source, std::size_t files_max,
-               int& exit_code)
+               int& exit_code, std::unique_ptr<store> shared)
     : exit_code_(exit_code),
       config_(std::move(config)),
       source_(std::move(source)),
+      store_(shared ? std::move(shared) : open_store()),
       engine_(*store_, *clock_, *entropy_,
               {.network = network_.get_executor(),
                .writer = writer_.executor(),
@@ -187,8 +189,15 @@ int run(int argc, char** argv) {
     }
     std::signal(SIGPIPE, SIG_IGN);
     const std::size_t files_max = setup::raise_open_files_limit();
-    server(std::get<setup::config>(std::move(loaded)), std::move(given->source), files_max,
-           exit_code)
+    auto& config = std::get<setup::config>(loaded);
+    const auto clock = platform::make_real_clock();
+    std::unique_ptr<store> shared;
+    if (!config.postgres.url.empty()) {
+        prepare_data_dir(config.store.data_dir);
+        shared = standby(config, given->source, *clock).run();
+        if (!shared) return exit_code;
+    }
+    server(std::move(config), std::move(given->source), files_max, exit_code, std::move(shared))
         .run();
     return exit_code;
 }

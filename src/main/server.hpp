@@ -50,9 +50,10 @@ inline constexpr int exit_fatal = 70;  // EX_SOFTWARE: to be restarted
 class server {
   public:
     // `files_max`: limit of open files; 0: unknown. `exit_code` outlives the server, and is set
-    // when the process should be restarted.
-    server(setup::config config, setup::config_source source, std::size_t files_max,
-           int& exit_code);
+    // when the process should be restarted. `shared`: the store, if it is not in the data
+    // directory.
+    server(setup::config config, setup::config_source source, std::size_t files_max, int& exit_code,
+           std::unique_ptr<store> shared);
     // Joins the threads before the members that they use are destroyed.
     ~server() {
         readers_.join();
@@ -82,6 +83,7 @@ class server {
     bool is_ready() const;
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
+    asio::awaitable<void> hold_after_loss();
     asio::awaitable<void> reseal();
     asio::awaitable<void> finish_conversions();
     void announce(const std::string& welcome_text);
@@ -118,7 +120,7 @@ class server {
     asio::io_context network_{1};
     asio::signal_set signals_{network_, SIGTERM, SIGINT, SIGHUP};
     asio::steady_timer last_words_{network_};
-    std::unique_ptr<store> store_ = open_store();
+    std::unique_ptr<store> store_;
     asio::thread_pool readers_{config_.store.readers};
     asio::thread_pool offload_{config_.engine.offload_threads};
     asio::thread_pool lookups_{config_.webhooks.options.lookup_threads};

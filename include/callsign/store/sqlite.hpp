@@ -58,6 +58,10 @@ struct sqlite_options {
 // program, the file is not a database, no permission.
 std::unique_ptr<store> open_sqlite(const sqlite_options& options);
 
+// Creates a data directory unless it exists. Throws std::runtime_error with a message for the
+// operator: no permission, or all users can write to it.
+void prepare_data_dir(const std::filesystem::path& dir);
+
 // Disk space that the store uses and that is left.
 struct sqlite_space {
     std::uintmax_t database_bytes = 0;

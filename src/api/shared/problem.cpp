@@ -149,13 +149,13 @@ http_response answer_error(const request_context& c, const boost::system::error_
     return answer_rejected(c, rejected_for(error));
 }
 
-// Finds the problem of a rejection by net, which has status and code only.
+// Finds the problem of a rejection by net or a standby, which have status and code only.
 http_response rejection(const net::rejected_request& rejected) {
     static constexpr std::array of_net{
-        problems::malformed_request, problems::https_required,      problems::no_such_path,
-        problems::request_timeout,   problems::body_too_large,      problems::expectation_failed,
-        problems::upgrade_required,  problems::header_too_large,    problems::internal_error,
-        problems::overloaded,        problems::too_many_connections};
+        problems::malformed_request, problems::https_required,       problems::no_such_path,
+        problems::request_timeout,   problems::body_too_large,       problems::expectation_failed,
+        problems::upgrade_required,  problems::header_too_large,     problems::internal_error,
+        problems::overloaded,        problems::too_many_connections, problems::not_ready};
     const auto kind = std::find_if(of_net.begin(), of_net.end(), [&](const problem& each) {
         return each.status == rejected.status && each.code == rejected.code;
     });

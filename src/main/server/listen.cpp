@@ -102,7 +102,7 @@ std::string server::fresh_metrics() {
 
 // Returns whether /readyz returns 200.
 bool server::is_ready() const {
-    return engine_.accepting() && !engine_.write_failure();
+    return engine_.accepting() && engine_.holds_store() && !engine_.write_failure();
 }
 
 }  // namespace callsign

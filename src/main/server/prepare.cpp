@@ -43,6 +43,7 @@ asio::awaitable<boost::system::error_code> server::offload(claim asks, std::func
 // Prepares what the first request needs. Returns the text for a first start, if this is one.
 asio::awaitable<std::string> server::prepare() {
     fs::path token_file = admin_token_file();
+    co_await hold_after_loss();
     co_await setup::ensure_admin_token(engine_, *entropy_, std::move(token_file));
     const auto found = co_await outbox_.start();
     if (!found) throw std::runtime_error("cannot read the accounts: " + found.error().message());
@@ -59,6 +60,21 @@ asio::awaitable<std::string> server::prepare() {
     const std::string url =
         known.empty() ? setup::local_url(http_.local_endpoint(), speaks_tls()) : known;
     co_return setup::welcome(url, *account_token, admin_token_file());
+}
+
+// Numbers may have been assigned that the database has lost.
+asio::awaitable<void> server::hold_after_loss() {
+    shared_store* const shared = store_->shared();
+    if (!shared || shared->lost_through() == 0) co_return;
+    mark_restored command{draw_uuid(*entropy_), store_->totals()->last_moment};
+    actor itself;
+    const auto done = co_await engine_.submit(std::move(command), std::move(itself));
+    if (!done) throw std::runtime_error("cannot hold the series: " + done.error().message());
+    log_->log(log_level::error,
+              "database lost committed batches; series are held until they are resumed",
+              {{"lost_through", std::to_string(shared->lost_through())},
+               {"held", std::to_string(done->held)}});
+    shared->forget_loss();
 }
 
 // Re-encrypts secrets of a former master key with the current one. This takes some milliseconds for

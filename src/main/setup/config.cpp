@@ -166,6 +166,7 @@ class loader {
     // Checks across keys. A check is skipped if one of its keys has an error.
     void cross_check() {
         check_window();
+        check_store();
         require("engine.account_depth_max", "engine.queue_depth_max",
                 config_.engine.account_depth_max <= config_.engine.queue_depth_max,
                 "must be at most engine.queue_depth_max: it is one account's part of it");
@@ -189,6 +190,12 @@ class loader {
                 config_.server.drain_timeout >= config_.engine.request_deadline,
                 "must be at least engine.request_deadline: a shutdown would cut off requests that "
                 "still have time");
+    }
+
+    void check_store() {
+        const bool copies = config_.postgres.url.empty() || config_.backup.directory.empty();
+        require("backup.directory", "store.url", copies,
+                "must be empty: a PostgreSQL database is backed up by its own tools");
     }
 
     void check_window() {

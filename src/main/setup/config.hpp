@@ -20,6 +20,7 @@
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/remote/task_sink.hpp>
 #include <callsign/seal/key_ring.hpp>
+#include <callsign/store/postgres.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <filesystem>
@@ -79,6 +80,7 @@ struct config {
     net::http_options http;
     engine_options engine;
     sqlite_options store{.data_dir = "callsign-data"};  // in the working directory
+    postgres_options postgres;  // no URL: the store is in the data directory
     reaper_options reaper;
     api::sync_options sync;
     api::api_options api;

@@ -91,6 +91,7 @@ const std::array keys{
                duration_key{CALLSIGN_AT(engine.trust_clock_after), 0ms, 30 * day}},
 
     config_key{"store", "data_dir", path_key{CALLSIGN_AT(store.data_dir), false}},
+    config_key{"store", "url", database_key{CALLSIGN_AT(postgres.url)}},
     config_key{"store", "readers", count(CALLSIGN_AT(store.readers), 1, 64)},
     config_key{"store", "cache_bytes", bytes(CALLSIGN_AT(store.cache_bytes), 1 * MiB, 64 * GiB)},
     config_key{"store", "wal_pages_max", count(CALLSIGN_AT(store.wal_pages_max), 16, 10'000'000)},

@@ -96,6 +96,11 @@ struct web_address_key {
     std::string& (*target)(config&);
 };
 
+// The URL of a PostgreSQL database, or nothing. It may contain a password.
+struct database_key {
+    std::string& (*target)(config&);
+};
+
 struct path_key {
     std::filesystem::path& (*target)(config&);
     // May be empty, which means none.
@@ -107,7 +112,7 @@ struct config_key {
     std::string_view name;
     std::variant<count_key, duration_key, chosen_duration_key, ratio_key, choice_key, address_key,
                  path_key, flag_key, uuids_key, addresses_key, origins_key, attribute_key,
-                 web_address_key>
+                 web_address_key, database_key>
         kind;
 
     // reaper.window

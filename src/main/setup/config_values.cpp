@@ -235,6 +235,15 @@ complaint set_text(const web_address_key& kind, std::string_view text, config& i
     return {};
 }
 
+// The error does not contain the value.
+complaint set_text(const database_key& kind, std::string_view text, config& into) {
+    if (!text.empty() && !text.starts_with("postgresql://") && !text.starts_with("postgres://")) {
+        return "must be a URL such as \"postgresql://host/database\"";
+    }
+    kind.target(into) = text;
+    return {};
+}
+
 complaint set_text(const origins_key& kind, std::string_view text, config& into) {
     return set_entries(text, "no origin such as \"https://board.example\", nor \"*\"", parse_origin,
                        kind.target(into));
@@ -300,6 +309,7 @@ std::string value_text(const config_key& key, const config& from) {
         std::string operator()(const path_key& k) const { return in_quotes(k.target(c).string()); }
         std::string operator()(const attribute_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const web_address_key& k) const { return in_quotes(k.target(c)); }
+        std::string operator()(const database_key& k) const { return in_quotes(k.target(c)); }
         std::string operator()(const flag_key& k) const { return k.target(c) ? "true" : "false"; }
         std::string operator()(const uuids_key& k) const { return list_text(k.target(c)); }
         std::string operator()(const addresses_key& k) const { return list_text(k.target(c)); }

@@ -152,6 +152,10 @@ std::unique_ptr<store> open_with_reserve(const sqlite_options& options) {
 
 }  // namespace
 
+void prepare_data_dir(const std::filesystem::path& dir) {
+    sqlite::prepare_directory(dir);
+}
+
 std::unique_ptr<store> open_sqlite(const sqlite_options& options) {
     const std::string file = (options.data_dir / "callsign.sqlite3").string();
     try {
