@@ -13,14 +13,15 @@
 
 -- The batch log (docs/nodes.md): each write transaction appends row n = last + 1. The server that wrote the last row owns
 -- the store; a second server takes it over by writing the next row. kind: 1 takeover, 2 batch, 3 heartbeat, 4 nothing (a
--- row that prevents a batch whose outcome was unknown), 5 release: the owner has stopped. owner: a run of a server. at, server: the
+-- row that prevents a batch whose outcome was unknown), 5 release: the owner has stopped, 6 a move to this database is in
+-- progress or unfinished, 7 the store was moved away. owner: a run of a server. at, server: the
 -- owner's wall clock and name, for operators only. lost_through: the log had reached this row, and the database has lost it; 0: none.
 -- schema_version: the last file of schema/postgres that was applied.
 -- The rest are totals (schema/sqlite).
 CREATE TABLE batches (
     n               bigint PRIMARY KEY CHECK (n >= 1),
     owner           uuid NOT NULL,
-    kind            smallint NOT NULL CHECK (kind BETWEEN 1 AND 5),
+    kind            smallint NOT NULL CHECK (kind BETWEEN 1 AND 7),
     schema_version  smallint NOT NULL,
     at              bigint NOT NULL,
     server          bytea NOT NULL,

@@ -75,13 +75,13 @@ void show_report(session& s, const check_report& report, const std::string& note
 
 }  // namespace
 
-bool check(session& s) {
-    const std::filesystem::path dir = s.data_dir();
+bool check(session& s, const std::string& url) {
+    const store_place place{url.empty() ? s.data_dir() : std::filesystem::path(), url};
     progress_line line(s.around());
     const auto progress = [&](std::string_view name) {
         line.show("checking " + std::string(name) + " ...");
     };
-    const check_report report = s.around().files.check(dir, s.around().now(), progress);
+    const check_report report = s.around().files.check(place, s.around().now(), progress);
     line.clear();
     const std::string note = clock_note(report, s.around().now());
     if (s.json()) {

@@ -130,7 +130,8 @@ struct audit_filter {
 void show_audit_log(session& s, const audit_filter& filter);
 
 // Reads the data directory itself. Returns false if an invariant does not hold.
-bool check(session& s);
+// `url`: of a database; empty: checks the data directory.
+bool check(session& s, const std::string& url);
 
 struct doctor_choice {
     std::string config_file;  // empty: none
@@ -145,5 +146,17 @@ void repair_clock(session& s, bool yes);
 // `dir`: on the server's disk; must not exist, or be empty.
 void make_backup(session& s, const std::filesystem::path& dir);
 void restore(session& s, const std::filesystem::path& backup, bool yes);
+
+struct store_move {
+    std::string from;  // a data directory, or the URL of a database
+    std::string to;
+    bool yes = false;
+};
+// False: a store violates the guarantees, and was not moved.
+bool move_store(session& s, const store_move& choice);
+// Marks the store in a database as restored.
+void mark_restored(session& s, const std::string& url, bool yes);
+// For messages: without the user and the password of a URL.
+std::string shown_place(const store_place& place);
 
 }  // namespace callsign::cli

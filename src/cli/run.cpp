@@ -42,6 +42,8 @@ struct arguments {
     audit_filter audited{.account = {}, .limit = 100};
     hook_choice hook;
     doctor_choice doctor;
+    std::string database;
+    store_move moved;
     bool check_failed = false;
     action chosen;
 };
@@ -363,8 +365,28 @@ void add_operating_commands(CLI::App& app, arguments& a) {
                 [&a](session& s) { a.check_failed = !examine(s, a.doctor); });
     doctor->add_option("--config", a.doctor.config_file, "Configuration file of the server")
         ->type_name("FILE");
-    command(app, "check", "Verify a data directory, with or without a running server", a,
-            [&a](session& s) { a.check_failed = !check(s); });
+    CLI::App* const check =
+        command(app, "check", "Verify a data directory or a database, while a server may run", a,
+                [&a](session& s) { a.check_failed = !cli::check(s, a.database); });
+    check->add_option("--store", a.database, "URL of the database (default: the data directory)")
+        ->type_name("URL");
+    CLI::App* const move =
+        command(app, "move", "Move the store to a database or to a data directory; needs no server",
+                a, [&a](session& s) { a.check_failed = !move_store(s, a.moved); });
+    move->add_option("--from", a.moved.from, "Data directory, or URL of a database")
+        ->type_name("PLACE")
+        ->required();
+    move->add_option("--to", a.moved.to, "URL of a database, or a new data directory")
+        ->type_name("PLACE")
+        ->required();
+    move->add_flag("--yes", a.moved.yes, "Skip the confirmation prompt");
+    CLI::App* const restored =
+        command(app, "restored", "Hold all series of a database that was restored; needs no server",
+                a, [&a](session& s) { mark_restored(s, a.database, a.yes); });
+    restored->add_option("--store", a.database, "URL of the database")
+        ->type_name("URL")
+        ->required();
+    restored->add_flag("--yes", a.yes, "Skip the confirmation prompt");
 }
 
 // Options that all hook commands have.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace callsign {
 
@@ -28,13 +29,33 @@ struct restored_backup {
     std::int64_t series_held = 0;  // series that assign no numbers until they are resumed
 };
 
+// Where a store is: a data directory, or the URL of a database.
+struct store_place {
+    std::filesystem::path data_dir{};
+    std::string url{};  // empty: in the directory
+};
+
+// The result of moving a store.
+struct moved_store {
+    std::int64_t rows = 0;
+    check_report from, to;
+};
+
 // Each function throws std::runtime_error with a sentence for the operator if it fails.
 struct local_files {
-    // Reads all of a data directory and verifies its invariants. `now`: incomplete tasks are
-    // reported if they were created some time before.
-    std::function<check_report(const std::filesystem::path& data_dir, time_point now,
+    // Reads all of a store and verifies its invariants. `now`: incomplete tasks are reported if
+    // they were created some time before.
+    std::function<check_report(const store_place& place, time_point now,
                                const findings::progress& progress)>
         check;
+    // Moves a store to an empty place, or continues an interrupted move. No server may run on
+    // either. Verifies both; if an invariant is violated, nothing is marked as moved.
+    std::function<moved_store(const store_place& from, const store_place& to, time_point now,
+                              const findings::progress& progress)>
+        move;
+    // Marks the store in a database as restored from a backup, as restore() does: holds all series.
+    // Returns how many.
+    std::function<std::int64_t(const std::string& url, time_point now)> mark_restored;
     // Sets the time of the store in a data directory back to `now`.
     std::function<clock_repair(const std::filesystem::path& data_dir, time_point now)> repair_clock;
     std::function<restored_backup(const std::filesystem::path& backup,

@@ -31,6 +31,10 @@ class shared_store {
     virtual std::int64_t lost_through() const noexcept = 0;
     // The series are held.
     virtual void forget_loss() noexcept = 0;
+
+    // Ends the ownership after a move (log_options::moves): servers may serve the store, or it is
+    // not here any more. Writer's thread.
+    virtual void finish_move(bool is_here) noexcept = 0;
 };
 
 }  // namespace callsign

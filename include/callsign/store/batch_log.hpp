@@ -25,6 +25,8 @@ enum class log_kind : std::uint8_t {
     heartbeat,
     nothing,  // prevents a batch whose outcome was unknown
     release,  // the owner has stopped
+    moving,   // a move to this database is in progress or unfinished: servers wait
+    moved,    // the store was moved to another place
 };
 
 struct log_row {
@@ -49,6 +51,8 @@ struct log_options {
     // An unknown COMMIT is decided within this time, or the owner stops.
     milliseconds decide{30'000};
     milliseconds retry{200};
+    // The owner is no server, but moves the store here or away (log_kind::moving).
+    bool moves = false;
 };
 
 // What a row writes besides itself. Only the database knows the type.
@@ -99,7 +103,9 @@ class batch_log {
     // As keep(), now.
     void prove();
     // Ends this ownership: another server can take over at once. Errors are ignored.
-    void release() noexcept;
+    void release() noexcept { end(log_kind::release); }
+    // Ends it by a row of this kind.
+    void end(log_kind how) noexcept;
 
     // The last row was sent less than `hold` ago, and another server cannot have taken over since.
     bool is_held() const noexcept;
@@ -116,6 +122,7 @@ class batch_log {
   private:
     using outcome = log_database::outcome;
 
+    log_kind kind_of(log_kind each) const { return options_.moves ? log_kind::moving : each; }
     outcome try_append(const log_row& row, const uuid& after, const log_writes* writes);
     void append(log_kind kind, const log_writes* writes);
     bool decide(const log_row& row);

@@ -7,6 +7,7 @@
 
 #include <callsign/base/time.hpp>
 #include <callsign/base/uuid.hpp>
+#include <callsign/domain/findings.hpp>
 #include <callsign/ports/clock.hpp>
 #include <callsign/ports/store.hpp>
 #include <callsign/store/batch_log.hpp>
@@ -14,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,5 +41,13 @@ struct postgres_options {
 // each run of a server. `clock` outlives all. Throws std::runtime_error: the options are invalid.
 std::unique_ptr<standby_store> open_postgres(postgres_options options, clock& clock,
                                              const uuid& owner);
+
+// Verifies the store on one snapshot, while a server may own it: first that heads and open slots
+// are complete, then, by `audit`, the guarantees. A URL with target_session_attrs=standby verifies
+// a standby. `progress` and `made_before`: as for findings. Throws std::runtime_error if there is
+// nothing to read.
+check_report check_postgres(const postgres_options& options,
+                            const std::function<void(read_tx&, findings&)>& audit,
+                            const findings::progress& progress, time_point made_before);
 
 }  // namespace callsign

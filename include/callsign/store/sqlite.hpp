@@ -48,6 +48,8 @@ struct sqlite_options {
     // Entries of each bulk index that are buffered in memory before they are merged into its table;
     // during a merge up to half as many again.
     std::size_t buffered_entries_max = 32'768;
+    // The caller moves the store: a mark does not matter (mark_data_dir).
+    bool moves = false;
     // Called when or before the store is closed, if a sync has failed: the WAL is kept, and the
     // next start determines what is durable.
     std::function<void()> lost_at_close{};
@@ -61,6 +63,13 @@ std::unique_ptr<store> open_sqlite(const sqlite_options& options);
 // Creates a data directory unless it exists. Throws std::runtime_error with a message for the
 // operator: no permission, or all users can write to it.
 void prepare_data_dir(const std::filesystem::path& dir);
+
+// A data directory whose store was moved, or is being moved, is marked by a file with a sentence
+// for the operator, and open_sqlite() rejects it with that sentence unless sqlite_options::moves is
+// set. An empty sentence removes the mark. Durable. Throws std::runtime_error.
+void mark_data_dir(const std::filesystem::path& dir, const std::string& sentence);
+// Empty: not marked.
+std::string mark_of_data_dir(const std::filesystem::path& dir);
 
 // Disk space that the store uses and that is left.
 struct sqlite_space {

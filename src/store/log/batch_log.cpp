@@ -29,13 +29,13 @@ bool batch_log::take_over(const std::optional<log_row>& last, std::int64_t highe
     after_ = last ? last->owner : uuid{};
     lost_through_ = last ? last->lost_through : 0;
     if (highest_seen > last_) lost_through_ = std::max(lost_through_.load(), highest_seen);
-    const log_row row{last_ + 1, owner_, log_kind::takeover, lost_through_};
+    const log_row row{last_ + 1, owner_, kind_of(log_kind::takeover), lost_through_};
     const outcome its = try_append(row, after_, writes);
     return its == outcome::committed || (its == outcome::unknown && decide(row));
 }
 
 void batch_log::append(const log_writes& writes) {
-    append(log_kind::batch, &writes);
+    append(kind_of(log_kind::batch), &writes);
 }
 
 void batch_log::keep() {
@@ -43,14 +43,14 @@ void batch_log::keep() {
 }
 
 void batch_log::prove() {
-    append(log_kind::heartbeat, nullptr);
+    append(kind_of(log_kind::heartbeat), nullptr);
 }
 
-void batch_log::release() noexcept {
+void batch_log::end(log_kind how) noexcept {
     if (is_lost_) return;
     is_lost_ = true;
     try {
-        database_.append({last_ + 1, owner_, log_kind::release, lost_through_}, after_, nullptr);
+        database_.append({last_ + 1, owner_, how, lost_through_}, after_, nullptr);
     } catch (const store_failure&) {
         // Another server waits for the lease.
     }
@@ -93,6 +93,11 @@ outcome batch_log::try_append(const log_row& row, const uuid& after, const log_w
 // place. A row that can be read may still be lost, for example with a primary that has no standby
 // any more, until a later row is acknowledged.
 bool batch_log::decide(const log_row& row) {
+    if (options_.moves) {
+        // A row in its place would let a server take over what was not moved completely.
+        is_lost_ = true;
+        throw store_failure(kind::unknown, "a commit has no answer; run the move again");
+    }
     const milliseconds until = clock_.elapsed() + options_.decide;
     for (; clock_.elapsed() < until; pause_(options_.retry)) {
         try {
@@ -157,6 +162,8 @@ bool log_watch::look() {
     if (!silent_since_ || now != last_) silent_since_ = clock_.elapsed();
     last_ = now;
     if (!now || now->kind == log_kind::release) return true;
+    const bool is_for_movers = now->kind == log_kind::moving || now->kind == log_kind::moved;
+    if (is_for_movers && !options_.moves) return false;
     return clock_.elapsed() - *silent_since_ >= options_.lease;
 }
 

@@ -149,6 +149,9 @@ class shared_memory_store final : public store, public shared_store {
     std::int64_t last_batch() const noexcept override { return end_->log.last(); }
     std::int64_t lost_through() const noexcept override { return end_->log.lost_through(); }
     void forget_loss() noexcept override { end_->log.forget_loss(); }
+    void finish_move(bool is_here) noexcept override {
+        end_->log.end(is_here ? log_kind::release : log_kind::moved);
+    }
 
   private:
     database& all_;

@@ -134,14 +134,16 @@ void connection::close() noexcept {
 }
 
 void connection::lose(const std::string& why) {
+    std::string text = "PostgreSQL: " + why;
     const std::string more = connection_ ? PQerrorMessage(connection_.get()) : "";
+    if (!more.empty()) text += ": " + more.substr(0, more.find_last_not_of('\n') + 1);
     close();
-    throw connection_lost("PostgreSQL: " + why + (more.empty() ? "" : ": " + more));
+    throw connection_lost(text);
 }
 
 // libpq tries each host of the URL in turn.
-// Whether the server has closed the connection, as far as is known. It sends nothing unasked
-// otherwise.
+// Whether the server has closed the connection, as far as is known. Between round trips it sends
+// nothing else.
 bool connection::is_closed_by_server() {
     pollfd socket{PQsocket(connection_.get()), POLLIN, 0};
     if (poll(&socket, 1, 0) <= 0) return false;
@@ -154,8 +156,12 @@ void connection::open() {
     // The URL, which is expanded in the place of the first one, overrides those before it.
     const std::array<const char*, 6> names{"connect_timeout", "target_session_attrs",      "dbname",
                                            "client_encoding", "fallback_application_name", nullptr};
-    const std::array<const char*, 6> values{
-        connect_timeout_seconds, "read-write", options_.url.c_str(), "UTF8", "callsignd", nullptr};
+    const std::array<const char*, 6> values{connect_timeout_seconds,
+                                            options_.target.c_str(),
+                                            options_.url.c_str(),
+                                            "UTF8",
+                                            "callsignd",
+                                            nullptr};
     connection_.reset(PQconnectdbParams(names.data(), values.data(), 1));
     if (!connection_) throw store_failure(store_failure::kind::rejected, "out of memory");
     if (PQstatus(connection_.get()) != CONNECTION_OK) lose("no connection");
@@ -290,7 +296,10 @@ void connection::note(const PGresult& failed) {
     // Not the detail: it may have a row's values.
     const std::string text =
         "PostgreSQL: " + field(PG_DIAG_MESSAGE_PRIMARY) + " (SQLSTATE " + state + ")";
-    if (is_of_connection(state) || state.empty()) lose(text);
+    if (is_of_connection(state) || state.empty()) {
+        close();
+        throw connection_lost(text);
+    }
     const std::string constraint = field(PG_DIAG_CONSTRAINT_NAME);
     conflicts_ = constraint == "batches_pkey" || constraint == "batches_n_check";
     failed_ = std::make_unique<store_failure>(meaning_of(state), text);

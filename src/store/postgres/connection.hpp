@@ -91,6 +91,7 @@ struct connection_options {
     std::string schema;
     std::string settings;  // "SET" statements for the session
     milliseconds round_trip{2'500};
+    std::string target = "read-write";  // target_session_attrs, unless the URL has it
 };
 
 class connection {

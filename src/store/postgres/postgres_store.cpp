@@ -58,16 +58,20 @@ class postgres_store final : public store, public shared_store {
           texts_(pg::column_types::read(end_->db, options.schema)),
           open_(options.pending_window),
           state_{end_->db, texts_, end_->log, open_},
-          readers_(connection_of(options, false), options.readers) {
+          readers_(connection_of(options, false), options.readers),
+          is_moving_(options.log.moves) {
         load();
     }
-    ~postgres_store() override { end_->log.release(); }
+    ~postgres_store() override {
+        // What was not moved completely must not be served.
+        if (!is_moving_) end_->log.release();
+    }
     postgres_store(const postgres_store&) = delete;
     postgres_store& operator=(const postgres_store&) = delete;
 
     std::unique_ptr<write_tx> begin_write() override { return pg::begin_write(state_); }
     std::unique_ptr<read_tx> begin_read() override {
-        return pg::begin_read(readers_, texts_, end_->log);
+        return pg::begin_read(readers_, texts_, &end_->log);
     }
     row_of<store_totals> totals() override {
         auto known = state_.rows.of<store_totals>().find<totals_by_id>({store_totals::only});
@@ -81,6 +85,9 @@ class postgres_store final : public store, public shared_store {
     std::int64_t last_batch() const noexcept override { return end_->log.last(); }
     std::int64_t lost_through() const noexcept override { return end_->log.lost_through(); }
     void forget_loss() noexcept override { end_->log.forget_loss(); }
+    void finish_move(bool is_here) noexcept override {
+        end_->log.end(is_here ? log_kind::release : log_kind::moved);
+    }
 
   private:
     // What the writer keeps in memory.
@@ -101,6 +108,7 @@ class postgres_store final : public store, public shared_store {
     pg::open_slots open_;
     pg::write_state state_;
     pg::reader_pool readers_;
+    bool is_moving_;
 };
 
 class standby final : public standby_store {
@@ -117,6 +125,9 @@ class standby final : public standby_store {
             throw std::runtime_error("the data was written by a newer callsignd (schema " +
                                      std::to_string(end_->table.schema_version()) +
                                      ", this one knows " + std::to_string(known) + ")");
+        }
+        if (!options_.log.moves && watch_.last() && watch_.last()->kind == log_kind::moved) {
+            throw std::runtime_error("the store was moved from this database to another place");
         }
         return may;
     }

@@ -30,7 +30,8 @@ class reader_pool {
     std::vector<std::unique_ptr<connection>> free_;
 };
 
-// Each read throws store_failure unless the store is held.
-std::unique_ptr<read_tx> begin_read(reader_pool& pool, statements& texts, const batch_log& log);
+// Each read throws store_failure unless the store is held. `log` null: of a program that does not
+// own the store.
+std::unique_ptr<read_tx> begin_read(reader_pool& pool, statements& texts, const batch_log* log);
 
 }  // namespace callsign::postgres

@@ -14,6 +14,7 @@
 
 #include <callsign/store/sqlite.hpp>
 
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <sqlite3.h>
@@ -23,6 +24,8 @@
 
 namespace callsign {
 namespace {
+
+constexpr char mark_name[] = "callsign.moved";
 
 class sqlite_store final : public store, public embedded_store {
   public:
@@ -156,7 +159,21 @@ void prepare_data_dir(const std::filesystem::path& dir) {
     sqlite::prepare_directory(dir);
 }
 
+void mark_data_dir(const std::filesystem::path& dir, const std::string& sentence) {
+    if (!sentence.empty()) return sqlite::write_durably(dir / mark_name, sentence + "\n");
+    std::filesystem::remove(dir / mark_name);
+    sqlite::sync_directory(dir);
+}
+
+std::string mark_of_data_dir(const std::filesystem::path& dir) {
+    std::string sentence;
+    std::getline(std::ifstream(dir / mark_name), sentence);
+    return sentence;
+}
+
 std::unique_ptr<store> open_sqlite(const sqlite_options& options) {
+    const std::string mark = options.moves ? "" : mark_of_data_dir(options.data_dir);
+    if (!mark.empty()) throw std::runtime_error(options.data_dir.string() + ": " + mark);
     const std::string file = (options.data_dir / "callsign.sqlite3").string();
     try {
         return open_with_reserve(options);

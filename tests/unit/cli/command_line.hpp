@@ -39,6 +39,9 @@ struct command_line : testing::Test {
     std::filesystem::path data_dir;
     check_report report;
     std::vector<std::filesystem::path> restored;
+    std::string checked;  // the last URL
+    std::vector<std::string> moves;
+    std::string marked;
     clock_repair repair;
     doctor_question asked;
     server_report word;
@@ -86,12 +89,26 @@ struct command_line : testing::Test {
 
     local_files files() {
         local_files all;
-        all.check = [this](const std::filesystem::path& dir, time_point at,
+        all.check = [this](const store_place& place, time_point at,
                            const findings::progress& progress) {
             EXPECT_EQ(at, now);
-            if (dir != data_dir) throw std::runtime_error("there is no " + dir.string());
+            if (place.url.empty() && place.data_dir != data_dir) {
+                throw std::runtime_error("there is no " + place.data_dir.string());
+            }
+            checked = place.url;
             progress("slots");
             return report;
+        };
+        all.move = [this](const store_place& from, const store_place& to, time_point,
+                          const findings::progress& progress) {
+            progress("tasks, 512 rows");
+            moves.push_back(from.data_dir.string() + from.url + " to " + to.data_dir.string() +
+                            to.url);
+            return moved_store{512, report, report};
+        };
+        all.mark_restored = [this](const std::string& url, time_point) {
+            marked = url;
+            return 3;
         };
         all.restore = [this](const std::filesystem::path& backup, const std::filesystem::path& dir,
                              time_point, const findings::progress& progress) {

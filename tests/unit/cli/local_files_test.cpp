@@ -267,5 +267,43 @@ TEST_F(command_line, doctor_shows_errors_in_red) {
               "\x1b[33mwarning\x1b[0m  clock  w\n");
 }
 
+TEST_F(command_line, check_reads_a_database_that_is_named) {
+    EXPECT_EQ(run({"check", "--store", "postgresql://db/callsign"}), 0);
+    EXPECT_EQ(checked, "postgresql://db/callsign");
+}
+
+TEST_F(command_line, move_asks_for_confirmation_and_shows_no_password) {
+    const std::string url = "postgresql://callsign:secret@db1,db2/tasks?sslmode=require";
+    const std::vector<std::string> move{"move", "--from", data_dir.string(), "--to", url};
+    EXPECT_EQ(run(move), 2);
+    EXPECT_TRUE(moves.empty());
+    auto yes = move;
+    yes.emplace_back("--yes");
+    EXPECT_EQ(run(yes), 0) << err.str();
+    EXPECT_EQ(moves, std::vector<std::string>{data_dir.string() + " to " + url});
+    EXPECT_THAT(out.str(), HasSubstr("The store is now in postgresql://db1,db2/tasks."));
+    EXPECT_THAT(out.str() + err.str(), Not(HasSubstr("secret")));
+    EXPECT_EQ(run({"move", "--yes", "--from", url, "--to", "/other"}), 0);
+    EXPECT_EQ(moves.back(), url + " to /other");
+    // A URL and a directory, whichever way.
+    EXPECT_EQ(run({"move", "--yes", "--from", "/a", "--to", "/b"}), 2);
+    EXPECT_EQ(run({"move", "--yes", "--from", url, "--to", url}), 2);
+}
+
+TEST_F(command_line, move_fails_if_a_store_violates_the_guarantees) {
+    report.faults.push_back({"I1", "a number is missing"});
+    EXPECT_EQ(run({"move", "--yes", "--from", "/a", "--to", "postgresql://db/tasks"}), 1);
+    EXPECT_THAT(out.str(), HasSubstr("The store was not moved"));
+}
+
+TEST_F(command_line, restored_holds_the_series_of_a_database) {
+    EXPECT_EQ(run({"restored", "--store", "postgresql://db/tasks"}), 2);
+    EXPECT_TRUE(marked.empty());
+    EXPECT_EQ(run({"restored", "--yes", "--store", "postgresql://db/tasks"}), 0);
+    EXPECT_EQ(marked, "postgresql://db/tasks");
+    EXPECT_THAT(out.str(), HasSubstr("callsign series resume"));
+    EXPECT_EQ(run({"restored", "--yes", "--store", "/data"}), 2);
+}
+
 }  // namespace
 }  // namespace callsign::cli

@@ -24,7 +24,7 @@ class batch_logs : public ::testing::Test {
     std::deque<append_fate> fates_;
     bool reads_ = true;
 
-    std::unique_ptr<standby_store> connect(std::uint8_t owner) {
+    std::unique_ptr<standby_store> connect(std::uint8_t owner, const log_options& options = {}) {
         const auto fate = [this](const log_row&) {
             clock_.advance_to_next(slow_);
             if (fates_.empty()) return append_fate::answered;
@@ -32,11 +32,10 @@ class batch_logs : public ::testing::Test {
             fates_.pop_front();
             return next;
         };
-        return database_->connect(clock_, uuid{{owner}},
-                                  {fate,
-                                   [this] { return reads_; },
-                                   [this](milliseconds span) { clock_.advance_to_next(span); },
-                                   {}});
+        return database_->connect(
+            clock_, uuid{{owner}},
+            {fate, [this] { return reads_; },
+             [this](milliseconds span) { clock_.advance_to_next(span); }, options});
     }
     std::unique_ptr<store> own(std::uint8_t owner) {
         const auto standby = connect(owner);
@@ -65,7 +64,7 @@ class batch_logs : public ::testing::Test {
     }
     std::string kinds() const {
         std::string all;
-        for (const log_row& row : database_->log()) all += "?tbhnr"[static_cast<int>(row.kind)];
+        for (const log_row& row : database_->log()) all += "?tbhnrmM"[static_cast<int>(row.kind)];
         return all;
     }
 
@@ -345,6 +344,57 @@ TEST_F(batch_logs, a_standby_notices_batches_that_were_lost_with_their_owner) {
     ASSERT_TRUE(two);
     EXPECT_EQ(two->shared()->lost_through(), 3);
     EXPECT_EQ(failure_of_write(*one, "c"), kind::unknown);
+}
+
+// ---- moves ----
+
+TEST_F(batch_logs, servers_wait_for_a_move_and_a_move_for_none) {
+    const log_options mover{.moves = true};
+    {
+        const auto standby = connect(1, mover);
+        ASSERT_TRUE(standby->look());
+        const auto moving = standby->take_over();
+        write(*moving, "a");
+        moving->shared()->prove_writable();
+        // It was killed.
+        fates_.assign(1, append_fate::rejected);
+    }
+    EXPECT_EQ(kinds(), "mmm");
+    const auto server = connect(2);
+    for (int n = 0; n < 5; ++n) {
+        EXPECT_FALSE(server->look());
+        clock_.advance_to_next(seconds{6});
+    }
+    const auto again = connect(3, mover);
+    EXPECT_FALSE(again->look());
+    clock_.advance_to_next(seconds{6});
+    ASSERT_TRUE(again->look());
+    auto moving = again->take_over();
+    moving->shared()->finish_move(true);
+    EXPECT_EQ(kinds(), "mmmmr");
+    EXPECT_TRUE(server->look());
+    EXPECT_TRUE(server->take_over());
+}
+
+TEST_F(batch_logs, a_store_that_was_moved_away_is_not_taken_over) {
+    const auto standby = connect(1, {.moves = true});
+    ASSERT_TRUE(standby->look());
+    standby->take_over()->shared()->finish_move(false);
+    EXPECT_EQ(kinds(), "mM");
+    const auto server = connect(2);
+    EXPECT_FALSE(server->look());
+    clock_.advance_to_next(std::chrono::hours{1});
+    EXPECT_FALSE(server->look());
+}
+
+// A row in the place of a batch would let a server take over what is there so far.
+TEST_F(batch_logs, a_move_ends_if_a_commit_has_no_answer) {
+    const auto standby = connect(1, {.moves = true});
+    ASSERT_TRUE(standby->look());
+    const auto moving = standby->take_over();
+    fates_ = {append_fate::unanswered};
+    EXPECT_EQ(failure_of_write(*moving, "a"), kind::unknown);
+    EXPECT_EQ(kinds(), "mm");
 }
 
 }  // namespace
