@@ -59,13 +59,24 @@ postgres_server::postgres_server() {
     std::ofstream(data / "postgresql.auto.conf")
         << "listen_addresses = ''\nfsync = off\nmax_connections = 300\n"
         << "unix_socket_directories = '" << dir_.path().string() << "'\n";
-    // Its log goes to standard error, of which lines are not read.
-    server_ = std::make_unique<process>(
-        as_its_user({"sh", "-c", "exec \"$0\" -D \"$1\" 2>&1", program("postgres"), data}));
-    while (const auto line = server_->read_line(seconds{60})) {
-        if (line->find("ready to accept connections") != std::string::npos) return;
+    start();
+}
+
+// Processes of a killed server may still end: another one does not start beside them.
+void postgres_server::start() {
+    const fs::path data = dir_.path() / "data";
+    for (int attempt = 0; attempt < 50; ++attempt) {
+        server_ = std::make_unique<process>(
+            as_its_user({"sh", "-c", "exec \"$0\" -D \"$1\" 2>&1", program("postgres"), data}));
+        while (const auto line = server_->read_line(seconds{60})) {
+            if (line->find("ready to accept connections") != std::string::npos) return;
+        }
     }
     throw std::runtime_error("PostgreSQL did not start");
+}
+
+void postgres_server::kill() {
+    server_->kill();
 }
 
 postgres_server::~postgres_server() {

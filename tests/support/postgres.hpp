@@ -27,6 +27,10 @@ class postgres_server {
     // Connects by the server's socket.
     std::string url() const;
     std::filesystem::path socket() const;
+    // As SIGKILL of the whole server.
+    void kill();
+    // Starts it again. Requires: it was killed.
+    void start();
     // Runs SQL; returns the last result, with columns separated by |.
     std::string query(const std::string& sql);
 

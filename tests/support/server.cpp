@@ -25,10 +25,12 @@ process server::spawn() const {
 
 void server::await_banner() {
     constexpr std::string_view sign = "callsignd listening on http";
+    constexpr std::string_view standby_sign = "callsignd standing by on http";
     banner_.clear();
     while (const auto line = child_.read_line(options_.start_deadline)) {
         banner_.push_back(*line);
-        if (!line->starts_with(sign)) continue;
+        const bool stands_by = options_.may_stand_by && line->starts_with(standby_sign);
+        if (!line->starts_with(sign) && !stands_by) continue;
         const auto colon = line->rfind(':');
         if (colon == std::string::npos) break;
         std::uint16_t port = 0;

@@ -20,10 +20,12 @@ class server {
         std::vector<std::string> flags;
         std::vector<std::pair<std::string, std::string>> environment;
         milliseconds start_deadline{std::chrono::seconds{30}};
+        // The server may stand by while another one owns its store.
+        bool may_stand_by = false;
     };
 
-    // Starts the server, and returns once it has printed its address. Throws std::runtime_error
-    // with its standard error output if the start fails.
+    // Starts the server, and returns once it has printed its address, or that it stands by. Throws
+    // std::runtime_error with its standard error output if the start fails.
     explicit server(options o);
 
     // Starts it again, on the same port. Requires: it has ended.
