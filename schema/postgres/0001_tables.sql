@@ -334,6 +334,8 @@ CREATE TABLE sealed_versions (
     parent_id  uuid NOT NULL,
     segment    bytea NOT NULL
 );
+-- Encrypted bytes cannot be compressed.
+ALTER TABLE sealed_versions ALTER COLUMN segment SET STORAGE EXTERNAL;
 CREATE UNIQUE INDEX sealed_versions_by_parent ON sealed_versions (parent_id, account_id);
 
 CREATE TABLE sealed_snapshots (
@@ -345,6 +347,7 @@ CREATE TABLE sealed_snapshots (
     size       bigint NOT NULL CHECK (size >= 0),
     bytes      bytea NOT NULL
 );
+ALTER TABLE sealed_snapshots ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 -- ---- remote accounts ----
 

@@ -171,7 +171,7 @@ class engine::impl {
         bool more = false;
         try {
             auto* const its = store_.embedded();
-            if (!its) copy->failed = "The store has no file to copy.";
+            if (!its) copy->failed = "A PostgreSQL database is backed up by its own tools.";
             if (!copy->failed && !copy->pages) copy->pages = its->begin_copy(copy->file);
             if (!copy->failed) {
                 more = copy->pages->step();

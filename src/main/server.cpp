@@ -102,10 +102,11 @@ void server::spawn(asio::awaitable<void> work) {
 }
 
 asio::awaitable<void> server::start_and_stop() {
+    // First, since preparing may take longer than another server waits for this one.
+    spawn(engine_.watch_writes());
     const std::string welcome_text = co_await prepare();
     spawn(http_.run());
     if (metrics_http_) spawn(metrics_http_->run());
-    spawn(engine_.watch_writes());
     spawn(reaper_.run());
     service_.start_webhooks(*outgoing_, http_.bodies(), network_.get_executor());
     spawn(service_.backups().run(

@@ -30,7 +30,8 @@ struct postgres_options {
     std::string server{};
     // Number of connections for reads; further reads wait for one.
     std::size_t readers = 2;
-    // Maximum time of one round trip. A paused server acknowledges data without ever responding.
+    // Maximum time of one round trip in which no data is sent or received. A paused server
+    // acknowledges data without ever responding.
     milliseconds round_trip{2'500};
     log_options log{};
     // Number of newest slots of which an open one is not listed in pending_slots.

@@ -167,7 +167,7 @@ void connection::open() {
     if (PQstatus(connection_.get()) != CONNECTION_OK) lose("no connection");
     PQsetNoticeReceiver(connection_.get(), notice, this);
     server_version_ = PQserverVersion(connection_.get());
-    until_ = clock::now() + options_.round_trip;
+    begin_trip();
     if (PQsetnonblocking(connection_.get(), 1) != 0) lose("not set to non-blocking");
     execute("SET search_path = " + options_.schema + ";" + options_.settings);
 }
@@ -198,7 +198,7 @@ void connection::send(bool by_row) {
     warned_ = false;
     by_row_ = by_row;
     sent_.clear();
-    until_ = clock::now() + options_.round_trip;
+    begin_trip();
     if (PQenterPipelineMode(connection_.get()) != 1) lose("no pipeline");
     for (const statement& s : added) {
         const auto [at, is_new] = prepared_.try_emplace(s.text);
@@ -214,7 +214,7 @@ void connection::send(bool by_row) {
         sent_.push_back(s.text);
     }
     if (PQpipelineSync(connection_.get()) != 1) lose("not sent");
-    flush(until_);
+    flush();
 }
 
 void connection::run_later() noexcept {
@@ -228,7 +228,7 @@ void connection::run_later() noexcept {
 
 void connection::receive_rest() {
     if (!std::exchange(is_outstanding_, false)) return;
-    until_ = clock::now() + options_.round_trip;
+    begin_trip();
     try {
         receive([](const result&) {});
     } catch (const store_failure&) {
@@ -251,33 +251,33 @@ void connection::push(const std::string& name, const statement& s) {
     }
 }
 
-void connection::wait(short events, clock::time_point until) {
+void connection::wait(short events) {
     pollfd socket{PQsocket(connection_.get()), events, 0};
     for (;;) {
-        const auto left = std::chrono::ceil<milliseconds>(until - clock::now());
+        const auto left = std::chrono::ceil<milliseconds>(until_ - clock::now());
         if (left.count() <= 0) lose("no answer in time");
         const int ready = poll(&socket, 1, static_cast<int>(left.count()));
-        if (ready > 0) return;
+        if (ready > 0) return begin_trip();  // data moves
         if (ready < 0 && errno != EINTR) lose("its socket failed");
     }
 }
 
 // Reads, too, so that neither side waits for the other with full buffers.
-void connection::flush(clock::time_point until) {
+void connection::flush() {
     for (;;) {
         const int left = PQflush(connection_.get());
         if (left == 0) return;
         if (left < 0) lose("not sent");
-        wait(POLLIN | POLLOUT, until);
+        wait(POLLIN | POLLOUT);
         if (PQconsumeInput(connection_.get()) != 1) lose("connection lost");
     }
 }
 
-result connection::next(clock::time_point until) {
+result connection::next() {
     while (PQisBusy(connection_.get()) != 0) {
-        wait(POLLIN, until);
+        wait(POLLIN);
         if (PQconsumeInput(connection_.get()) != 1) lose("connection lost");
-        flush(until);
+        flush();
     }
     result got(PQgetResult(connection_.get()));
     if (PQstatus(connection_.get()) != CONNECTION_OK) lose("connection lost");
@@ -319,11 +319,11 @@ void connection::roll_back() {
 void connection::execute(const std::string& text) {
     receive_rest();
     open();
-    const auto until = clock::now() + options_.round_trip;
+    begin_trip();
     if (PQsendQuery(connection_.get(), text.c_str()) != 1) lose("not sent");
-    flush(until);
+    flush();
     failed_.reset();
-    while (const result each = next(until)) {
+    while (const result each = next()) {
         const ExecStatusType status = PQresultStatus(each.get());
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) note(*each);
     }

@@ -89,8 +89,8 @@ std::string_view bytes_in(const PGresult& rows, int row, int column);
 struct connection_options {
     std::string url;
     std::string schema;
-    std::string settings;  // "SET" statements for the session
-    milliseconds round_trip{2'500};
+    std::string settings;               // "SET" statements for the session
+    milliseconds round_trip{2'500};     // without any data sent or received
     std::string target = "read-write";  // target_session_attrs, unless the URL has it
 };
 
@@ -149,10 +149,12 @@ class connection {
     void push(const std::string& name, const statement& s);
     template <class Take>
     void receive(const Take& take);
-    void wait(short events, clock::time_point until);
-    void flush(clock::time_point until);
+    // Sets the time by which data must be sent or received.
+    void begin_trip() { until_ = clock::now() + options_.round_trip; }
+    void wait(short events);
+    void flush();
     // Null: no more results of this statement.
-    result next(clock::time_point until);
+    result next();
     void note(const PGresult& failed);
     void roll_back();
     [[noreturn]] void lose(const std::string& why);
@@ -178,7 +180,7 @@ void connection::receive(const Take& take) {
     for (std::size_t n = 0; n < sent_.size(); ++n) {
         bool is_done = false;
         if (by_row_ && sent_[n]) PQsetSingleRowMode(connection_.get());
-        while (result each = next(until_)) {
+        while (result each = next()) {
             switch (PQresultStatus(each.get())) {
             case PGRES_COMMAND_OK:
             case PGRES_TUPLES_OK:
@@ -192,7 +194,7 @@ void connection::receive(const Take& take) {
         // The preparation of a statement that did not run may not exist.
         if (!is_done && !sent_[n]) prepared_.erase(sent_[n + 1]);
     }
-    const result synced = next(until_);
+    const result synced = next();
     if (!synced || PQresultStatus(synced.get()) != PGRES_PIPELINE_SYNC) {
         lose("an answer out of order");
     }
