@@ -1,9 +1,11 @@
 #pragma once
 // Storage for tests that kill the server: memory; SQLite, whose files the next process finds as
-// they are; and SQLite with a power cut at each kill.
+// they are; SQLite with a power cut at each kill; and PostgreSQL.
 
+#include "support/postgres.hpp"
 #include "support/temp_dir.hpp"
 #include "support/unsafe_disk.hpp"
+#include "support/virtual_clock.hpp"
 
 #include <callsign/store/memory.hpp>
 #include <callsign/store/sqlite.hpp>
@@ -73,6 +75,24 @@ class sqlite_disk : public disk {
     temp_dir dir_;
     int lives_ = 0;
     std::filesystem::path at_ = dir_.path() / "life-0";
+    std::unique_ptr<store> store_;
+};
+
+// A database, whose next owner finds what was committed.
+class postgres_disk final : public disk {
+  public:
+    store& open() override {
+        store_.reset();
+        store_ = open_postgres_now(schema_, clock_, {.readers = 1, .pending_window = 2});
+        return *store_;
+    }
+    std::unique_ptr<read_tx> begin_durable_read() override { return store_->begin_read(); }
+    void kill() override {}
+
+  private:
+    static inline int disks_ = 0;
+    std::string schema_ = "disk_" + std::to_string(++disks_);
+    virtual_clock clock_;  // stands still: the store is held
     std::unique_ptr<store> store_;
 };
 

@@ -357,6 +357,10 @@ RC_GTEST_PROP(guarantees, hold_on_sqlite, ()) {
     promise_holds(std::make_unique<sqlite_disk>());
 }
 
+RC_GTEST_PROP(guarantees, hold_on_postgres, ()) {
+    promise_holds(std::make_unique<postgres_disk>());
+}
+
 RC_GTEST_PROP(guarantees, hold_through_power_cuts, ()) {
     promise_holds(std::make_unique<unpowered_disk>());
 }

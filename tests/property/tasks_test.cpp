@@ -38,5 +38,9 @@ RC_GTEST_PROP(tasks, are_as_reported_on_sqlite, ()) {
     tasks_are_as_told(std::make_unique<sqlite_disk>());
 }
 
+RC_GTEST_PROP(tasks, are_as_reported_on_postgres, ()) {
+    tasks_are_as_told(std::make_unique<postgres_disk>());
+}
+
 }  // namespace
 }  // namespace callsign::testing

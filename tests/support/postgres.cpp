@@ -57,7 +57,8 @@ postgres_server::postgres_server() {
             seconds{60}),
         "initdb");
     std::ofstream(data / "postgresql.auto.conf")
-        << "listen_addresses = ''\nfsync = off\nmax_connections = 300\n"
+        << "listen_addresses = ''\nmax_connections = 300\nfsync = off\nfull_page_writes = off\n"
+        << "autovacuum = off\n"
         << "unix_socket_directories = '" << dir_.path().string() << "'\n";
     start();
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Clients of one account that create tasks, describe them anew and read them, at any of several
-// servers, and record what they see (support/history.hpp). They retry with their idempotency keys
-// until a response is definite.
+// Clients of one account that create tasks, change their descriptions and read them, at any of
+// several servers, and record what they see (support/history.hpp). They retry with their
+// idempotency keys until a response is definite.
 
 #include "fixture.hpp"
 #include "support/history.hpp"
