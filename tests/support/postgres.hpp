@@ -35,7 +35,8 @@ class postgres_server {
     std::string query(const std::string& sql);
 
   private:
-    temp_dir dir_;
+    // Not in TMPDIR: the server's user must reach it, and a socket's path is short.
+    temp_dir dir_{"/tmp"};
     std::unique_ptr<process> server_;
 };
 
