@@ -78,7 +78,7 @@ class postgres_stores : public ::testing::Test {
         t.created_at = t0;
         t.attributes = {{"description", "task"}};
         const operation made{operation_kind::create, t.uuid, {}, {}, {}};
-        receipt r{t.uuid, series->prefix, "",  numbers::take(*tx, series->id, ""),
+        receipt r{t.uuid, series->prefix, "",  callsign::numbers::take(*tx, series->id, ""),
                   0,      t.created_at,   true};
         r.seq = versions::append(*tx, home->id, make_uuid_v7(t0, 1, static_cast<std::uint64_t>(n)),
                                  t0, {made});
