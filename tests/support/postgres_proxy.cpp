@@ -93,6 +93,10 @@ void postgres_proxy::serve(int client) {
             is_open = fate != trip_fate::cut_before && pass_on(client, reaches ? server : -1);
         }
         if (is_open && ready[1].revents != 0) {
+            if (fate == trip_fate::late) {
+                std::this_thread::sleep_for(lateness);
+                fate = trip_fate::passed;
+            }
             const bool reaches = fate == trip_fate::passed;
             is_open = pass_on(server, reaches ? client : -1) && fate != trip_fate::cut_after;
         }

@@ -6,6 +6,7 @@
 #include "support/temp_dir.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,7 @@ enum class trip_fate {
     cut_after,   // the server responds, and the connection is closed without the response
     swallowed,   // the server receives nothing, and the connection stays open
     unanswered,  // the server responds, and the client receives nothing
+    late,        // the client receives the response after postgres_proxy::lateness
 };
 
 class postgres_proxy {
@@ -31,6 +33,8 @@ class postgres_proxy {
     ~postgres_proxy();
     postgres_proxy(const postgres_proxy&) = delete;
     postgres_proxy& operator=(const postgres_proxy&) = delete;
+
+    static constexpr std::chrono::milliseconds lateness{700};
 
     std::string url() const;
     void lose_next(trip_fate how) { next_ = how; }

@@ -14,6 +14,9 @@ namespace {
 // A host that does not answer while connecting; libpq's minimum is 2 seconds.
 constexpr char connect_timeout_seconds[] = "2";
 
+// A database that writes less in a millisecond, its standbys included, is too slow: 4 MiB/s.
+constexpr std::size_t written_per_millisecond = 4'096;
+
 template <class Int>
 void append_big_endian(std::string& to, Int value) {
     for (std::size_t n = sizeof value; n-- > 0;) {
@@ -141,7 +144,6 @@ void connection::lose(const std::string& why) {
     throw connection_lost(text);
 }
 
-// libpq tries each host of the URL in turn.
 // Whether the server has closed the connection, as far as is known. Between round trips it sends
 // nothing else.
 bool connection::is_closed_by_server() {
@@ -150,6 +152,7 @@ bool connection::is_closed_by_server() {
     return PQconsumeInput(connection_.get()) != 1 || PQstatus(connection_.get()) != CONNECTION_OK;
 }
 
+// libpq tries each host of the URL in turn.
 void connection::open() {
     if (connection_ && is_closed_by_server()) close();
     if (connection_) return;
@@ -238,6 +241,7 @@ void connection::receive_rest() {
 
 void connection::push(const std::string& name, const statement& s) {
     const auto& all = s.values.values_;
+    for (const auto& each : all) trip_bytes_ += each.bytes.size();
     std::vector<const char*> values;
     std::vector<int> lengths;
     for (const auto& each : all) {
@@ -251,13 +255,18 @@ void connection::push(const std::string& name, const statement& s) {
     }
 }
 
+void connection::data_moved() {
+    until_ =
+        clock::now() + options_.round_trip + milliseconds(trip_bytes_ / written_per_millisecond);
+}
+
 void connection::wait(short events) {
     pollfd socket{PQsocket(connection_.get()), events, 0};
     for (;;) {
         const auto left = std::chrono::ceil<milliseconds>(until_ - clock::now());
         if (left.count() <= 0) lose("no answer in time");
         const int ready = poll(&socket, 1, static_cast<int>(left.count()));
-        if (ready > 0) return begin_trip();  // data moves
+        if (ready > 0) return data_moved();
         if (ready < 0 && errno != EINTR) lose("its socket failed");
     }
 }

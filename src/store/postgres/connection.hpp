@@ -89,8 +89,9 @@ std::string_view bytes_in(const PGresult& rows, int row, int column);
 struct connection_options {
     std::string url;
     std::string schema;
-    std::string settings;               // "SET" statements for the session
-    milliseconds round_trip{2'500};     // without any data sent or received
+    std::string settings;  // "SET" statements for the session
+    // Without any data sent or received. Large batches have more: PostgreSQL has to write them.
+    milliseconds round_trip{2'500};
     std::string target = "read-write";  // target_session_attrs, unless the URL has it
 };
 
@@ -125,6 +126,9 @@ class connection {
     // Runs SQL text of several statements without parameters. If it fails, the connection is
     // closed.
     void execute(const std::string& text);
+    // The round trips that follow have this time.
+    void set_round_trip(milliseconds time) { options_.round_trip = time; }
+    milliseconds round_trip() const noexcept { return options_.round_trip; }
     // Closes it. The next round trip opens another one.
     void close() noexcept;
 
@@ -149,8 +153,12 @@ class connection {
     void push(const std::string& name, const statement& s);
     template <class Take>
     void receive(const Take& take);
-    // Sets the time by which data must be sent or received.
-    void begin_trip() { until_ = clock::now() + options_.round_trip; }
+    void begin_trip() {
+        trip_bytes_ = 0;
+        data_moved();
+    }
+    // Sets the time by which the next data must be sent or received.
+    void data_moved();
     void wait(short events);
     void flush();
     // Null: no more results of this statement.
@@ -168,6 +176,7 @@ class connection {
     bool by_row_ = false;
     bool is_outstanding_ = false;  // what was sent has not been received
     clock::time_point until_{};
+    std::size_t trip_bytes_ = 0;  // of the parameters sent
     std::unique_ptr<store_failure> failed_;
     bool conflicts_ = false;
     bool warned_ = false;

@@ -7,6 +7,9 @@
 namespace callsign::postgres {
 namespace {
 
+// A migration may rewrite tables.
+constexpr milliseconds migration_trip = std::chrono::minutes{10};
+
 const std::string begin_batch = "BEGIN";
 const std::string commit_batch = "COMMIT";
 
@@ -70,6 +73,20 @@ class totals_parameters final : public column_sink {
     bool is_first_ = true;
 };
 
+class trip_of_migration {
+  public:
+    explicit trip_of_migration(connection& db) : db_(db), usual_(db.round_trip()) {
+        db_.set_round_trip(migration_trip);
+    }
+    ~trip_of_migration() { db_.set_round_trip(usual_); }
+    trip_of_migration(const trip_of_migration&) = delete;
+    trip_of_migration& operator=(const trip_of_migration&) = delete;
+
+  private:
+    connection& db_;
+    milliseconds usual_;
+};
+
 std::string bytes_of(const uuid& id) {
     return {id.begin(), id.end()};
 }
@@ -85,7 +102,9 @@ log_database::outcome log_table::append(const log_row& row, const uuid& after,
     const bool migrates = batch && !batch->migration.empty();
     // What fails before the round trip has written nothing.
     db_.open();
+    std::optional<trip_of_migration> longer;
     if (migrates) {
+        longer.emplace(db_);
         db_.execute(begin_batch + ";" + batch->migration);
     } else {
         db_.add(begin_batch);

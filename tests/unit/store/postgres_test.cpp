@@ -435,6 +435,45 @@ TEST_F(postgres_stores, large_values_pass_in_pieces) {
     EXPECT_EQ(found[0].operations[1].value, large);
 }
 
+// A database needs time to write a large batch, in which no data moves.
+TEST_F(postgres_stores, a_large_batch_has_more_time) {
+    postgres_proxy proxy(server_.socket());
+    const auto disk = open({.url = proxy.url(), .round_trip = milliseconds{300}});
+    put_account(*disk, "home");
+    for (const std::size_t size : {std::size_t{16} << 20, std::size_t{1}}) {
+        const auto tx = disk->begin_write();
+        const auto home = accounts::find(*tx, "home")->id;
+        versions::append(*tx, home, uuid{{static_cast<std::uint8_t>(size > 1 ? 8 : 9)}}, t0,
+                         {{operation_kind::update, uuid{{1}}, "note", std::string(size, 'x'), t0}});
+        tx->flush();
+        proxy.lose_next(trip_fate::late);
+        tx->commit();
+    }
+    // The small one was given up, and found.
+    EXPECT_EQ(kinds(), "tbbbh");
+}
+
+// A row of the log is sent before what else its batch writes. Another server cannot write its own
+// until the batch has ended, however long that takes.
+TEST_F(postgres_stores, a_batch_in_progress_is_not_overtaken) {
+    const auto one = open();
+    put_account(*one, "a");
+    virtual_clock other;
+    const auto standby = open_postgres({.url = server_.url(), .schema = schema_, .server = "other"},
+                                       other, uuid{{2}});
+    EXPECT_FALSE(standby->look());
+    other.advance_to_next(seconds{6});
+    ASSERT_TRUE(standby->look());
+    connection batch({.url = server_.url(), .schema = schema_, .settings = session_settings});
+    batch.execute(
+        "BEGIN; INSERT INTO batches (n, owner, kind, schema_version, at, server, lost_through)"
+        " SELECT 3, owner, 2, schema_version, at, server, 0 FROM batches WHERE n = 2");
+    EXPECT_THROW(standby->take_over(), store_failure);
+    batch.execute("COMMIT");
+    EXPECT_FALSE(standby->look());
+    EXPECT_EQ(kinds(), "tbb");
+}
+
 // ---- check ----
 
 TEST_F(postgres_stores, check_finds_what_only_a_database_has) {
