@@ -19,6 +19,7 @@ namespace json = boost::json;
 
 // A server that does not respond is not waited for.
 constexpr const char* doctor_timeout = "10s";
+constexpr milliseconds patroni_timeout{3'000};
 // Maximum number of held series shown, and of accounts searched for them.
 constexpr std::size_t held_max = 10;
 constexpr std::int64_t accounts_max = 1000;
@@ -73,8 +74,19 @@ server_report ask_server(const cli_context& around, global_options options,
         if (held) word.held = held_of(s);
     } catch (const std::exception& e) {
         word.error = first_line_of_error(e);
+        word.is_alive = session(around, options).is_alive();
     }
     return word;
+}
+
+std::string ask_patroni(const cli_context& around, const std::string& host, std::size_t port,
+                        const std::string& path) {
+    const bool is_v6 = host.find(':') != std::string::npos;
+    const server_url server = parse_server_url("http://" + (is_v6 ? "[" + host + "]" : host) + ":" +
+                                               std::to_string(port));
+    http_call call;
+    call.target = path;
+    return around.exchange(server, call, patroni_timeout).body;
 }
 
 const char* word_of(verdict v) {
@@ -131,6 +143,9 @@ bool examine(session& s, const doctor_choice& choice) {
     question.variables = around.variables;
     question.ask = [&](const std::filesystem::path& data_dir, bool held) {
         return ask_server(around, s.options(), data_dir, held);
+    };
+    question.ask_patroni = [&](const std::string& host, std::size_t port, const std::string& path) {
+        return ask_patroni(around, host, port, path);
     };
     const std::vector<diagnosis> all = around.files.doctor(question);
     const bool ok = std::none_of(all.begin(), all.end(), [](const diagnosis& each) {

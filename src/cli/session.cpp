@@ -134,7 +134,7 @@ std::filesystem::path session::data_dir() const {
 // In this order: --url, the server of --data-dir, CALLSIGN_URL, the running server of the directory
 // in use, the default. A directory that was given has a running server or none: its former port may
 // be another program's.
-void session::find_server() {
+void session::find_url() {
     const std::filesystem::path dir = data_dir();
     const std::string running = url_of_running(dir);
     const std::string set = options_.data_dir.empty() ? variable(around_, "CALLSIGN_URL") : "";
@@ -147,6 +147,10 @@ void session::find_server() {
     server_ = parse_server_url(url.empty() ? default_url : url);
     server_.ca_file = ca_file_of(around_, options_);
     server_.is_known = !running.empty() && server_.text == running;
+}
+
+void session::find_server() {
+    find_url();
     token_ = find_token(server_.is_known);
     // A token from this host stays on this host, whatever the address.
     if (!server_.is_known) reject_in_clear(server_, options_.insecure);
@@ -176,6 +180,17 @@ std::string session::find_token(bool url_is_of_directory) const {
         exit_status::not_understood);
 }
 
+bool session::is_alive() {
+    try {
+        if (server_.text.empty()) find_url();
+        http_call call;
+        call.target = "/livez";
+        return around_.exchange(server_, call, patience_).status == 200;
+    } catch (const failure&) {
+        return false;
+    }
+}
+
 std::string session::ask(verb method, const std::string& target,
                          const google::protobuf::Message* body, milliseconds at_least) {
     http_call call{method, target, {}, {}};
@@ -184,7 +199,7 @@ std::string session::ask(verb method, const std::string& target,
 }
 
 std::string session::send(http_call call, milliseconds at_least) {
-    if (server_.text.empty()) find_server();
+    if (token_.empty()) find_server();
     call.token = token_;
     http_answer answer = around_.exchange(server_, call, std::max(patience_, at_least));
     if (answer.status == 400 || answer.status == 409 || answer.status == 422) {

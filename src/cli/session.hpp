@@ -96,6 +96,9 @@ class session {
     std::string ask(verb method, const std::string& target,
                     const google::protobuf::Message* body = nullptr, milliseconds at_least = {});
 
+    // Returns whether the server responds, which needs no token. Throws nothing.
+    bool is_alive();
+
     // Returns whether the user allows unencrypted requests to other hosts.
     bool insecure() const noexcept { return options_.insecure; }
 
@@ -151,6 +154,7 @@ class session {
                                    const std::string& page);
     // Returns the body of a successful response; fills in the token.
     std::string send(http_call call, milliseconds at_least = {});
+    void find_url();
     void find_server();
     bool directory_is_given() const;
     std::string find_token(bool url_is_of_directory) const;

@@ -3,6 +3,7 @@
 
 #include "server.hpp"
 
+#include "metrics_listener.hpp"
 #include "no_dumps.hpp"
 #include "setup/command_line.hpp"
 #include "setup/open_files.hpp"
@@ -84,7 +85,9 @@ server::server(setup::config config, setup::config_source source, std::size_t fi
                 .master_key = config_.secrets.master_key},
                {.metrics = metrics_hook()}),
       http_((fit_connections(files_max), listen())),
-      metrics_http_(listen_for_metrics()) {
+      metrics_http_(listen_for_metrics(
+          network_.get_executor(), config_.metrics.listen, [this] { return metrics_text(); },
+          unobserved_)) {
     engine_.set_remote_editor(outbox_);
     reaper_.use_outbox(outbox_);
 }

@@ -75,11 +75,9 @@ class server {
     asio::awaitable<boost::system::error_code> offload(claim asks, std::function<void()> work);
     void log_backup(const fs::path& dir, const jobs::backup_answer& done);
     net::http_server listen();
-    std::optional<net::http_server> listen_for_metrics();
     std::function<std::string()> metrics_hook();
     const std::string& metrics_text();
     std::string fresh_metrics();
-    asio::awaitable<net::http_response> show_metrics(net::http_request request);
     bool is_ready() const;
     asio::awaitable<void> start_and_stop();
     asio::awaitable<std::string> prepare();
@@ -138,7 +136,7 @@ class server {
     net::http_server http_;
     net::http_probe unobserved_;
     // Own listener of /metrics, if it has one.
-    std::optional<net::http_server> metrics_http_;
+    std::unique_ptr<net::http_server> metrics_http_;
     std::optional<setup::listen_file> listen_file_;
 };
 

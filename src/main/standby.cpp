@@ -1,6 +1,8 @@
 #include "standby.hpp"
 
+#include "metrics_listener.hpp"
 #include "setup/listen_address.hpp"
+#include "setup/process_readings.hpp"
 
 #include <callsign/api/service.hpp>
 #include <callsign/platform/real.hpp>
@@ -56,6 +58,7 @@ standby::standby(setup::config& config, const setup::config_source& source, cloc
     postgres_options options = config.postgres;
     options.readers = config.store.readers;
     options.server = host_name() + " " + config.server.listen;
+    metrics_.standby(true);
     database_ = open_postgres(std::move(options), clock, draw_uuid(*platform::make_real_entropy()));
 }
 
@@ -85,9 +88,12 @@ asio::awaitable<void> standby::wait_for_store() {
         if (!is_ended_) co_await timer_->wait(look_interval);
     }
     signals_.cancel();
+    listen_file_.reset();  // before the port is released
     if (!http_) co_return;
     http_->stop();
+    if (metrics_http_) metrics_http_->stop();
     co_await http_->drained(milliseconds{0});
+    if (metrics_http_) co_await metrics_http_->drained(milliseconds{0});
 }
 
 // Worker's thread.
@@ -117,8 +123,8 @@ void standby::listen() {
     try {
         http_ = std::make_unique<net::http_server>(
             network_.get_executor(), setup::to_endpoint(where), few_connections(config_.http),
-            [](net::http_request request) { return respond(std::move(request)); }, api::rejection,
-            unobserved_);
+            [this](net::http_request request) { return respond(std::move(request)); },
+            api::rejection, unobserved_);
     } catch (const boost::system::system_error& e) {
         throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
     }
@@ -127,9 +133,16 @@ void standby::listen() {
     config_.server.listen =
         (at.address().is_v6() ? "[" + at.address().to_string() + "]" : at.address().to_string()) +
         ":" + std::to_string(at.port());
-    asio::co_spawn(network_, http_->run(), [](const std::exception_ptr& e) {
+    metrics_http_ = listen_for_metrics(
+        network_.get_executor(), config_.metrics.listen, [this] { return metrics_text(); },
+        unobserved_);
+    const auto rethrow = [](const std::exception_ptr& e) {
         if (e) std::rethrow_exception(e);
-    });
+    };
+    asio::co_spawn(network_, http_->run(), rethrow);
+    if (metrics_http_) asio::co_spawn(network_, metrics_http_->run(), rethrow);
+    setup::make_listen_file(listen_file_, config_.store.data_dir,
+                            setup::local_url(at, config_.http.tls != nullptr), *log_);
     std::cout << "callsignd standing by on "
               << setup::to_url(at.address(), at.port(), config_.http.tls != nullptr) << std::endl;
     manager_.ready();
@@ -146,12 +159,20 @@ void standby::note(const sight& seen) {
     }
 }
 
+std::string standby::metrics_text() {
+    metrics_.process(setup::read_process());
+    return metrics_.text();
+}
+
 asio::awaitable<net::http_response> standby::respond(net::http_request request) {
     if (request.path() == "/livez") {
         net::http_response alive;
         alive.content_type = "text/plain; charset=utf-8";
         alive.body = "alive\n";
         co_return alive;
+    }
+    if (request.path() == "/metrics" && !metrics_http_) {
+        co_return metrics_response(metrics_text());
     }
     const net::rejected_request rejected{
         503, "not-ready", "Another server owns the store; this one stands by.", request.id};

@@ -1,10 +1,12 @@
 #pragma once
 // A server while another one owns the store: it watches the batch log, and takes the store over
 // when the owner has stopped or is silent. Meanwhile it listens, and responds 503 to all requests
-// but /livez, so that load balancers leave it alone.
+// but /livez and /metrics, so that load balancers leave it alone.
 
 #include "one_thread.hpp"
 #include "setup/config.hpp"
+#include "setup/listen_file.hpp"
+#include "setup/metrics.hpp"
 
 #include <callsign/net/http.hpp>
 #include <callsign/platform/log.hpp>
@@ -43,7 +45,8 @@ class standby {
     boost::asio::awaitable<void> wait_for_signal();
     void listen();
     void note(const sight& seen);
-    static boost::asio::awaitable<net::http_response> respond(net::http_request request);
+    boost::asio::awaitable<net::http_response> respond(net::http_request request);
+    std::string metrics_text();
 
     setup::config& config_;
     std::unique_ptr<platform::logger> log_;
@@ -52,7 +55,10 @@ class standby {
     boost::asio::signal_set signals_;
     std::unique_ptr<timer> timer_;
     net::http_probe unobserved_;
+    setup::metrics metrics_;
     std::unique_ptr<net::http_server> http_;
+    std::unique_ptr<net::http_server> metrics_http_;  // null: /metrics is served by http_
+    std::optional<setup::listen_file> listen_file_;
     std::unique_ptr<standby_store> database_;
     std::unique_ptr<store> store_;
     bool is_ended_ = false;

@@ -16,18 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-// The newest version of Debian's packages, which are not in PATH.
-fs::path program(const std::string& name) {
-    fs::path newest;
-    std::error_code none;
-    for (const auto& version : fs::directory_iterator("/usr/lib/postgresql", none)) {
-        const fs::path its = version.path() / "bin" / name;
-        if (fs::exists(its)) newest = std::max(newest, its);
-    }
-    if (newest.empty()) throw std::runtime_error(name + " is missing: install postgresql");
-    return newest;
-}
-
 // PostgreSQL does not run as root. The process ends with this one even if that is killed.
 std::vector<std::string> as_its_user(std::vector<std::string> command) {
     std::vector<std::string> all{"setpriv", "--pdeathsig", "QUIT"};
@@ -44,6 +32,25 @@ void expect_success(const finished& done, const std::string& what) {
 
 }  // namespace
 
+// The newest version.
+fs::path postgres_program(const std::string& name) {
+    fs::path newest;
+    std::error_code none;
+    for (const auto& version : fs::directory_iterator("/usr/lib/postgresql", none)) {
+        const fs::path its = version.path() / "bin" / name;
+        if (fs::exists(its)) newest = std::max(newest, its);
+    }
+    if (newest.empty()) throw std::runtime_error(name + " is missing: install postgresql");
+    return newest;
+}
+
+std::string query_postgres(const std::string& url, const std::string& sql) {
+    const finished done =
+        run({postgres_program("psql"), "-XqAt", "-d", url, "-c", sql}, seconds{30});
+    expect_success(done, sql);
+    return done.out.substr(0, done.out.find_last_not_of('\n') + 1);
+}
+
 postgres_server::postgres_server() {
     const fs::path data = dir_.path() / "data";
     fs::permissions(dir_.path(), fs::perms::owner_all | fs::perms::group_exec |
@@ -51,11 +58,11 @@ postgres_server::postgres_server() {
     if (::geteuid() == 0) {
         expect_success(run({"chown", "postgres:", dir_.path()}, seconds{5}), "chown");
     }
-    expect_success(
-        run(as_its_user({program("initdb"), "-D", data, "--auth=trust", "--no-sync", "--locale=C",
-                         "--encoding=UTF8", "--username=postgres", "--no-instructions"}),
-            seconds{60}),
-        "initdb");
+    expect_success(run(as_its_user({postgres_program("initdb"), "-D", data, "--auth=trust",
+                                    "--no-sync", "--locale=C", "--encoding=UTF8",
+                                    "--username=postgres", "--no-instructions"}),
+                       seconds{60}),
+                   "initdb");
     std::ofstream(data / "postgresql.auto.conf")
         << "listen_addresses = ''\nmax_connections = 300\nfsync = off\nfull_page_writes = off\n"
         << "autovacuum = off\n"
@@ -67,8 +74,8 @@ postgres_server::postgres_server() {
 void postgres_server::start() {
     const fs::path data = dir_.path() / "data";
     for (int attempt = 0; attempt < 50; ++attempt) {
-        server_ = std::make_unique<process>(
-            as_its_user({"sh", "-c", "exec \"$0\" -D \"$1\" 2>&1", program("postgres"), data}));
+        server_ = std::make_unique<process>(as_its_user(
+            {"sh", "-c", "exec \"$0\" -D \"$1\" 2>&1", postgres_program("postgres"), data}));
         while (const auto line = server_->read_line(seconds{60})) {
             if (line->find("ready to accept connections") != std::string::npos) return;
         }
@@ -99,9 +106,7 @@ std::string postgres_server::url() const {
 }
 
 std::string postgres_server::query(const std::string& sql) {
-    const finished done = run({program("psql"), "-XqAt", "-d", url(), "-c", sql}, seconds{30});
-    expect_success(done, sql);
-    return done.out.substr(0, done.out.find_last_not_of('\n') + 1);
+    return query_postgres(url(), sql);
 }
 
 std::unique_ptr<store> open_postgres_now(const std::string& schema, callsign::clock& clock,

@@ -8,10 +8,16 @@
 #include <callsign/ports/store.hpp>
 #include <callsign/store/postgres.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
 namespace callsign::testing {
+
+// A program of PostgreSQL, which Debian does not install in PATH. Throws std::runtime_error.
+std::filesystem::path postgres_program(const std::string& name);
+// Runs SQL; returns the last result, with columns separated by |. Throws std::runtime_error.
+std::string query_postgres(const std::string& url, const std::string& sql);
 
 class postgres_server {
   public:
@@ -31,7 +37,7 @@ class postgres_server {
     void kill();
     // Starts it again. Requires: it was killed.
     void start();
-    // Runs SQL; returns the last result, with columns separated by |.
+    // See query_postgres.
     std::string query(const std::string& sql);
 
   private:

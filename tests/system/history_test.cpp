@@ -2,6 +2,7 @@
 // without failures could have produced.
 
 #include "recorded_crew.hpp"
+#include "support/setting.hpp"
 
 namespace callsign::testing {
 namespace {

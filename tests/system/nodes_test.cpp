@@ -3,94 +3,65 @@
 // injected; the history must be one that a single server could have produced.
 // CALLSIGN_SYSTEM_SEED determines keys and moments.
 
-#include "recorded_crew.hpp"
 #include "support/postgres.hpp"
 #include "support/postgres_proxy.hpp"
+#include "two_nodes.hpp"
 
-#include <array>
+#include <gmock/gmock.h>
 
 namespace callsign::testing {
 namespace {
 
-class nodes_test : public system_test {
+using ::testing::HasSubstr;
+
+class nodes_test : public two_nodes {
   protected:
-    // One of the servers: its connections to the database pass a proxy.
-    struct node {
-        explicit node(const postgres_server& database) : proxy(database.socket()) {}
-
-        postgres_proxy proxy;
-        std::unique_ptr<server> runs{};
-        std::filesystem::path dir{};
-    };
-
-    nodes_test() : nodes_{node(database_), node(database_)} {
-        for (std::size_t n = 0; n < nodes_.size(); ++n) {
-            nodes_[n].dir = temp_path("node" + std::to_string(n));
-            start_node(nodes_[n]);
-        }
-        token_ = make_account(*nodes_[0].runs, "crew", "SYN");
-    }
-
-    // The first server serves at once; others stand by.
-    void start_node(node& n) {
-        if (n.runs) return n.runs->start();
-        n.runs = std::make_unique<server>(
-            server::options{.program_dir = programs(),
-                            .data_dir = n.dir,
-                            .flags = {},
-                            .environment = {{"CALLSIGN_STORE_URL", n.proxy.url()},
-                                            {"CALLSIGN_LOG_REQUESTS", "off"}},
-                            .may_stand_by = true});
-    }
-    static bool serves(const node& n) {
-        http_client http(n.runs->port(), {}, 1s);
-        const auto ready = http.get("/readyz");
-        return ready && ready->status == 200;
-    }
-    node& owner() {
-        for (const auto until = std::chrono::steady_clock::now() + timeout;
-             std::chrono::steady_clock::now() < until;) {
-            for (node& n : nodes_) {
-                if (n.runs->child().running() && serves(n)) return n;
-            }
-            std::this_thread::sleep_for(20ms);
-        }
-        throw std::runtime_error("no server serves");
-    }
-    // As a service manager does.
-    void restart_ended() {
-        for (node& n : nodes_) {
-            if (!n.runs->child().running()) start_node(n);
-        }
-    }
-
-    // Runs the crew through some failures, and judges its history.
-    template <class Failures>
-    void expect_guarantees(const Failures& failures) {
-        const auto seed = system_seed();
-        SCOPED_TRACE("CALLSIGN_SYSTEM_SEED=" + std::to_string(seed));
-        std::mt19937_64 random(seed);
-        recorded_crew crew({nodes_[0].runs->port(), nodes_[1].runs->port()}, token_, seed);
-        crew.start(6);
-        ASSERT_TRUE(crew.await(100));
-        failures(crew, random);
-        ASSERT_TRUE(crew.await(100)) << "no responses after the failures";
-        crew.stop();
-        restart_ended();
-        crew.find_tasks(owner().runs->port());
-        EXPECT_EQ(crew.seen.violations(), std::vector<std::string>{});
-        const finished checked =
-            run({(programs() / "callsign").string(), "check", "--json", "--store", database_.url()},
-                timeout);
-        EXPECT_EQ(checked.status, (exit_status{0, 0})) << checked.out << checked.err;
-        std::cout << crew.seen.creations() << " creations, " << crew.seen.writes() << " writes, "
-                  << crew.seen.reads() << " reads\n";
-    }
+    nodes_test() { start_nodes({proxies_[0].url(), proxies_[1].url()}); }
 
     postgres_server database_;
-    std::array<node, 2> nodes_;
-    std::string token_;
+    // Between each server and the database.
+    std::array<postgres_proxy, 2> proxies_{postgres_proxy(database_.socket()),
+                                           postgres_proxy(database_.socket())};
 };
+
+TEST_F(nodes_test, a_standby_says_what_it_is) {
+    http_client owner(nodes_[0].runs->port(), {}, timeout);
+    http_client standby(nodes_[1].runs->port(), {}, timeout);
+    const auto has = [](http_client& http, const char* line) {
+        const auto answer = http.get("/metrics");
+        return answer && answer->status == 200 && answer->body.find(line) != std::string::npos;
+    };
+    EXPECT_EQ(standby.get("/livez")->status, 200u);
+    EXPECT_EQ(standby.get("/readyz")->status, 503u);
+    EXPECT_EQ(standby.get("/v1/tasks")->status, 503u);
+    EXPECT_TRUE(has(standby, "\ncallsign_standby 1\n"));
+    EXPECT_TRUE(has(standby, "\ncallsign_ready 0\n"));
+    EXPECT_TRUE(has(owner, "\ncallsign_standby 0\n"));
+    EXPECT_TRUE(has(owner, "\ncallsign_ready 1\n"));
+    EXPECT_FALSE(has(owner, "{purpose=\"commit\"} 0\n"));
+    EXPECT_FALSE(has(owner, "\ncallsign_postgres_taken_over_timestamp_seconds 0\n"));
+}
+
+TEST_F(nodes_test, doctor_examines_database_and_log) {
+    const auto doctor = [&](const node& at) {
+        return run(
+            {(programs() / "callsign").string(), "doctor", "--data-dir", at.dir.string()}, timeout,
+            {{"CALLSIGN_STORE_URL", database_.url()}, {"CALLSIGN_SERVER_LISTEN", "127.0.0.1:0"}});
+    };
+    const finished of_owner = doctor(nodes_[0]);
+    EXPECT_EQ(of_owner.status, (exit_status{1, 0})) << of_owner.out << of_owner.err;
+    for (const char* line :
+         {"runs with fsync or full_page_writes off", "no Patroni responds on port 8008",
+          "; takeovers in the last ", "schema 1, supported: 1", "server responds",
+          "no slot is pending", "no series is held", "every task has a description"}) {
+        EXPECT_THAT(of_owner.out, HasSubstr(line));
+    }
+    EXPECT_THAT(doctor(nodes_[1]).out, HasSubstr("server stands by"));
+    database_.kill();
+    EXPECT_THAT(doctor(nodes_[0]).out,
+                HasSubstr("error    postgresql        the database does not respond"));
+    database_.start();
+}
 
 TEST_F(nodes_test, servers_may_be_killed_paused_and_stopped) {
     expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
@@ -121,7 +92,7 @@ TEST_F(nodes_test, connections_may_be_lost_at_any_moment) {
         constexpr std::array fates{trip_fate::cut_before, trip_fate::cut_after,
                                    trip_fate::swallowed, trip_fate::unanswered};
         for (int n = 0; n < 8; ++n) {
-            for (node& each : nodes_) each.proxy.lose_next(fates[random() % fates.size()]);
+            for (postgres_proxy& each : proxies_) each.lose_next(fates[random() % fates.size()]);
             restart_ended();
             ASSERT_TRUE(crew.await(1 + random() % 100));
         }

@@ -39,11 +39,15 @@ class recorded_crew {
         threads_.clear();
     }
     // Waits for so many more responses. False: they did not come in time.
-    bool await(std::size_t more) {
+    bool await(std::size_t more) { return await_for(more, timeout); }
+    bool await_for(std::size_t more, std::chrono::milliseconds limit) {
         std::unique_lock lock(mutex_);
         const std::size_t until = responses_ + more;
-        return answered_.wait_for(lock, timeout, [&] { return responses_ >= until; });
+        return answered_.wait_for(lock, limit, [&] { return responses_ >= until; });
     }
+
+    // The longest time between two responses. The crew has stopped.
+    std::chrono::milliseconds longest_silence() const { return longest_silence_; }
 
     // Reads all tasks; the crew has stopped.
     void find_tasks(std::uint16_t port) {
@@ -107,6 +111,12 @@ class recorded_crew {
     void answered(std::int64_t created = 0) {
         const std::scoped_lock lock(mutex_);
         ++responses_;
+        const auto at = std::chrono::steady_clock::now();
+        if (responses_ > 1) {
+            longest_silence_ = std::max(longest_silence_,
+                                        std::chrono::ceil<std::chrono::milliseconds>(at - last_));
+        }
+        last_ = at;
         if (created > 0) numbers_.push_back(created);
         answered_.notify_all();
     }
@@ -184,6 +194,8 @@ class recorded_crew {
     std::mutex mutex_;
     std::condition_variable answered_;
     std::size_t responses_ = 0;
+    std::chrono::steady_clock::time_point last_{};  // response
+    std::chrono::milliseconds longest_silence_{0};
     std::vector<std::int64_t> numbers_;  // of acknowledged tasks
 };
 

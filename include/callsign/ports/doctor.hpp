@@ -53,6 +53,7 @@ struct store_sight {
 // The state of a running server, as it reports it.
 struct server_report {
     std::string error{};      // why it could not be queried; empty: it was
+    bool is_alive = false;    // there was an error, and it responds nevertheless
     std::string not_ready{};  // why it rejects writes; empty: it accepts them
     milliseconds window{};
     milliseconds interval{};
@@ -71,6 +72,10 @@ struct doctor_question {
     std::vector<std::string> variables{};
     // Queries the server of this data directory; with `held`, its held series as well.
     std::function<server_report(const std::filesystem::path& data_dir, bool held)> ask{};
+    // Returns the JSON text that a Patroni responds to GET http://HOST:PORT + path. Throws
+    // std::exception: there is none.
+    std::function<std::string(const std::string& host, std::size_t port, const std::string& path)>
+        ask_patroni{};
 };
 
 // Reads only. Throws nothing: a check that is not possible reports why.

@@ -4,9 +4,28 @@
 #include <callsign/base/time.hpp>
 #include <callsign/ports/store_failure.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace callsign {
+
+// What a round trip to the database is for.
+enum class trip : std::uint8_t {
+    commit,     // a batch
+    prefetch,   // the rows of a batch
+    miss,       // a row that a batch needed besides
+    read,       // a read outside the writer
+    heartbeat,  // a row of the batch log without a batch
+};
+inline constexpr std::size_t trips_size = static_cast<std::size_t>(trip::heartbeat) + 1;
+
+// Since this process owns the store.
+struct shared_store_usage {
+    time_point taken_over_at{};
+    std::int64_t last_row = 0;  // of the batch log, by this process
+    std::array<std::uint64_t, trips_size> trips{};
+};
 
 // Interval at which keep() is called.
 inline constexpr milliseconds keep_interval{500};
@@ -23,8 +42,8 @@ class shared_store {
     virtual void keep() = 0;
     // As keep(), but always writes.
     virtual void prove_writable() = 0;
-    // Number of the last batch that this process has committed. Any thread.
-    virtual std::int64_t last_batch() const noexcept = 0;
+    // Any thread.
+    virtual shared_store_usage usage() const noexcept = 0;
 
     // The database has lost committed batches, up to this one; zero: none. Series must be held, as
     // after a restore. Any thread, as the next.

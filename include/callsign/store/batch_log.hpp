@@ -112,6 +112,7 @@ class batch_log {
     // Throws store_failure (`moved`, if it is known, otherwise `rejected`) unless is_held().
     void expect_held() const;
     const uuid& owner() const noexcept { return owner_; }
+    // The last acknowledged row. Any thread.
     std::int64_t last() const noexcept { return last_; }
 
     // See log_row. Any thread, as the next.
@@ -135,8 +136,8 @@ class batch_log {
     uuid owner_;
     log_options options_;
     std::function<void(milliseconds)> pause_;
-    std::int64_t last_ = 0;  // acknowledged
-    uuid after_{};           // the owner of that row
+    std::atomic<std::int64_t> last_ = 0;
+    uuid after_{};  // the owner of that row
     std::atomic<std::int64_t> lost_through_ = 0;
     std::atomic<milliseconds> sent_{milliseconds::min() / 2};  // the last acknowledged row
     std::atomic<bool> is_lost_{false};

@@ -9,6 +9,7 @@
 #include <callsign/base/uuid.hpp>
 #include <callsign/domain/findings.hpp>
 #include <callsign/ports/clock.hpp>
+#include <callsign/ports/doctor.hpp>
 #include <callsign/ports/store.hpp>
 #include <callsign/store/batch_log.hpp>
 #include <callsign/store/standby_store.hpp>
@@ -17,7 +18,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace callsign {
 
@@ -50,5 +53,32 @@ std::unique_ptr<standby_store> open_postgres(postgres_options options, clock& cl
 check_report check_postgres(const postgres_options& options,
                             const std::function<void(read_tx&, findings&)>& audit,
                             const findings::progress& progress, time_point made_before);
+
+// The database, the batch log and the rows, as `callsign doctor` reports them.
+struct database_state {
+    std::string unreached{};           // why nothing could be read; empty: the rest is valid
+    std::vector<std::string> hosts{};  // of the URL, without sockets
+    std::string version{};             // of PostgreSQL: "15.20"
+    bool is_supported = false;
+    bool is_standby = false;
+    bool is_pooled = false;       // a pooler shares sessions
+    bool loses_at_crash = false;  // fsync or full_page_writes is off
+    std::int64_t standbys = 0;    // connected now
+    std::string synchronous{};    // synchronous_standby_names; empty: commits wait for no standby
+
+    std::int64_t schema = 0;        // of the store; 0: there is no store
+    std::int64_t schema_known = 0;  // that this program writes
+    std::optional<log_row> last{};
+    std::string server{};        // that wrote the last row
+    time_point last_at{};        // by that server's wall clock
+    std::int64_t log_rows = 0;   // kept
+    std::int64_t takeovers = 0;  // among them
+
+    std::string unread{};  // why there is nothing in `rows`
+    store_sight rows{};
+};
+// Reads only, on one server. Throws nothing.
+database_state inspect_postgres(const postgres_options& options,
+                                const std::function<store_sight(read_tx&)>& look_at_rows);
 
 }  // namespace callsign

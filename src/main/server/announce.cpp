@@ -18,14 +18,8 @@ constexpr std::chrono::days expiry_noticed{7};
 void server::announce(const std::string& welcome_text) {
     const tcp::endpoint at = http_.local_endpoint();
     const std::string url = setup::to_url(at.address(), at.port(), speaks_tls());
-    try {
-        listen_file_.emplace(config_.store.data_dir / "listen.url",
-                             setup::local_url(at, speaks_tls()));
-    } catch (const std::system_error& e) {
-        // With a full disk, stored data can still be read.
-        log_->log(log_level::warn, "listen.url not written; callsign needs --url",
-                  {{"error", e.what()}});
-    }
+    setup::make_listen_file(listen_file_, config_.store.data_dir,
+                            setup::local_url(at, speaks_tls()), *log_);
     std::cout << welcome_text << "callsignd listening on " << url << std::endl;
     log_->log(log_level::info, "started",
               {{"version", CALLSIGN_VERSION},

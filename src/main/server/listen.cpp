@@ -1,4 +1,4 @@
-// The listeners: requests, and /metrics.
+// The listener of requests, and the text of /metrics.
 
 #include "../server.hpp"
 #include "../setup/listen_address.hpp"
@@ -43,39 +43,6 @@ net::http_server server::listen() {
     }
 }
 
-std::optional<net::http_server> server::listen_for_metrics() {
-    const std::string& where = config_.metrics.listen;
-    if (where.empty()) return std::nullopt;
-    // Limits for a few scrapers.
-    const net::http_options few{.body_bytes_max = 1u << 10,
-                                .bodies_bytes_max = 16u << 20,
-                                .account_bodies_bytes_max = 16u << 20,
-                                .connections_max = 16,
-                                .connections_per_address_max = 16};
-    try {
-        return std::optional<net::http_server>(
-            std::in_place, network_.get_executor(), setup::to_endpoint(where), few,
-            [this](net::http_request request) { return show_metrics(std::move(request)); },
-            api::rejection, unobserved_);
-    } catch (const boost::system::system_error& e) {
-        throw std::runtime_error("cannot listen on " + where + ": " + e.code().message());
-    }
-}
-
-asio::awaitable<net::http_response> server::show_metrics(net::http_request request) {
-    using boost::beast::http::verb;
-    const bool is_get = request.method() == verb::get || request.method() == verb::head;
-    if (!is_get || request.path() != "/metrics") {
-        const net::rejected_request elsewhere{404, "no-such-path",
-                                              "This listener serves /metrics only.", request.id};
-        co_return api::rejection(elsewhere);
-    }
-    net::http_response response;
-    response.content_type = "text/plain; version=0.0.4";
-    response.body = metrics_text();
-    co_return response;
-}
-
 // Returns none if /metrics has its own listener.
 std::function<std::string()> server::metrics_hook() {
     if (!config_.metrics.listen.empty()) return {};
@@ -95,6 +62,7 @@ std::string server::fresh_metrics() {
         config_.backup.directory.empty() ? milliseconds{} : config_.backup.every;
     metrics_.backups(service_.backups().tally(), every);
     metrics_.space(space_of(config_.store.data_dir));
+    if (const shared_store* const shared = store_->shared()) metrics_.postgres(shared->usage());
     metrics_.process(setup::read_process());
     metrics_.ready(is_ready());
     return metrics_.text();

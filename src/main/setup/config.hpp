@@ -80,7 +80,8 @@ struct config {
     net::http_options http;
     engine_options engine;
     sqlite_options store{.data_dir = "callsign-data"};  // in the working directory
-    postgres_options postgres;  // no URL: the store is in the data directory
+    std::size_t patroni_port = 8008;  // of the database's hosts; 0: there is no Patroni
+    postgres_options postgres;        // no URL: the store is in the data directory
     reaper_options reaper;
     api::sync_options sync;
     api::api_options api;

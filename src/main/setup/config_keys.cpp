@@ -92,6 +92,7 @@ const std::array keys{
 
     config_key{"store", "data_dir", path_key{CALLSIGN_AT(store.data_dir), false}},
     config_key{"store", "url", database_key{CALLSIGN_AT(postgres.url)}},
+    config_key{"store", "patroni_port", count(CALLSIGN_AT(patroni_port), 0, 65'535)},
     config_key{"store", "readers", count(CALLSIGN_AT(store.readers), 1, 64)},
     config_key{"store", "cache_bytes", bytes(CALLSIGN_AT(store.cache_bytes), 1 * MiB, 64 * GiB)},
     config_key{"store", "wal_pages_max", count(CALLSIGN_AT(store.wal_pages_max), 16, 10'000'000)},

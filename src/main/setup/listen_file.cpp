@@ -42,4 +42,14 @@ listen_file::~listen_file() {
     ::close(locked_);
 }
 
+void make_listen_file(std::optional<listen_file>& made, const std::filesystem::path& data_dir,
+                      const std::string& url, platform::logger& log) {
+    try {
+        made.emplace(data_dir / "listen.url", url);
+    } catch (const std::system_error& e) {
+        log.log(platform::log_level::warn, "listen.url not written; callsign needs --url",
+                {{"error", e.what()}});
+    }
+}
+
 }  // namespace callsign::setup

@@ -3,7 +3,10 @@
 // server ends, however it ends: if the file is not locked, the server has ended, and another
 // program may have its port.
 
+#include <callsign/platform/log.hpp>
+
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace callsign::setup {
@@ -20,5 +23,10 @@ class listen_file {
     std::filesystem::path file_;
     int locked_ = -1;
 };
+
+// Makes listen.url in the data directory. An error is logged: with a full disk, stored data can
+// still be read.
+void make_listen_file(std::optional<listen_file>& made, const std::filesystem::path& data_dir,
+                      const std::string& url, platform::logger& log);
 
 }  // namespace callsign::setup

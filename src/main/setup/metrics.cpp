@@ -431,12 +431,20 @@ class machine_metrics {
           made_(backups_.Add({{"outcome", "made"}})),
           failed_(backups_.Add({{"outcome", "failed"}})) {}
 
+    void standby(bool stands_by) { standby_.Set(stands_by ? 1 : 0); }
     void ready(bool is_ready) { ready_.Set(is_ready ? 1 : 0); }
     void space(const sqlite_space& now) {
         database_.Set(static_cast<double>(now.database_bytes));
         log_.Set(static_cast<double>(now.log_bytes));
         free_.Set(static_cast<double>(now.free_bytes));
         disk_.Set(static_cast<double>(now.disk_bytes));
+    }
+    void postgres(const shared_store_usage& now) {
+        for (std::size_t i = 0; i < trips_.size(); ++i) {
+            trips_[i]->Increment(static_cast<double>(now.trips[i]) - trips_[i]->Value());
+        }
+        log_row_.Set(static_cast<double>(now.last_row));
+        taken_over_.Set(seconds(now.taken_over_at.time_since_epoch()));
     }
     void backups(const jobs::backup_tally& so_far, milliseconds every) {
         made_.Increment(static_cast<double>(so_far.made) - made_.Value());
@@ -456,11 +464,22 @@ class machine_metrics {
   private:
     Registry& r_;
     Gauge& ready_ = gauge(r_, "callsign_ready", "1: as /readyz says.");
+    Gauge& standby_ =
+        gauge(r_, "callsign_standby", "1: another server owns the store, and this one stands by.");
     Gauge& database_ = gauge(r_, "callsign_database_bytes", "Size of the database file.");
     Gauge& log_ = gauge(r_, "callsign_wal_bytes", "Size of the write-ahead log's file.");
     Gauge& free_ = gauge(r_, "callsign_disk_free_bytes",
                          "Free space on the file system of the data directory.");
     Gauge& disk_ = gauge(r_, "callsign_disk_bytes", "Size of that file system.");
+    std::array<Counter*, trips_size> trips_ =
+        labelled(counters(r_, "callsign_postgres_round_trips_total",
+                          "Round trips to PostgreSQL, by purpose."),
+                 "purpose", {"commit", "prefetch", "miss", "read", "heartbeat"});
+    Gauge& log_row_ = gauge(r_, "callsign_postgres_log_row",
+                            "Last row of the batch log by this server; 0 without PostgreSQL.");
+    Gauge& taken_over_ =
+        gauge(r_, "callsign_postgres_taken_over_timestamp_seconds",
+              "Unix time at which this server took the store over; 0 without PostgreSQL.");
     Gauge& backup_at_ = gauge(r_, "callsign_backup_last_timestamp_seconds",
                               "Unix time of the newest backup; 0 if none is known.");
     Gauge& backup_every_ = gauge(r_, "callsign_backup_interval_seconds",
@@ -636,6 +655,9 @@ void metrics::backups(const jobs::backup_tally& so_far, milliseconds every) {
 void metrics::space(const sqlite_space& now) {
     impl_->machine.space(now);
 }
+void metrics::postgres(const shared_store_usage& now) {
+    impl_->machine.postgres(now);
+}
 
 void metrics::process(const process_readings& now) {
     impl_->machine.process(now);
@@ -643,6 +665,9 @@ void metrics::process(const process_readings& now) {
 
 void metrics::ready(bool is_ready) {
     impl_->machine.ready(is_ready);
+}
+void metrics::standby(bool stands_by) {
+    impl_->machine.standby(stands_by);
 }
 
 std::string metrics::text() const {

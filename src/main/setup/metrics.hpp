@@ -10,6 +10,7 @@
 #include <callsign/jobs/backups.hpp>
 #include <callsign/jobs/webhook_options.hpp>
 #include <callsign/net/http.hpp>
+#include <callsign/ports/shared_store.hpp>
 #include <callsign/reaper/reaper.hpp>
 #include <callsign/store/sqlite.hpp>
 
@@ -38,8 +39,12 @@ class metrics {
     // `every`: the interval of scheduled backups; zero: disabled.
     void backups(const jobs::backup_tally& so_far, milliseconds every);
     void space(const sqlite_space& now);
+    // Only of a store in PostgreSQL.
+    void postgres(const shared_store_usage& now);
     void process(const process_readings& now);
     void ready(bool is_ready);
+    // Another server owns the store.
+    void standby(bool stands_by);
 
     // Returns the text exposition format, version 0.0.4.
     std::string text() const;

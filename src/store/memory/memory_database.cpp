@@ -146,7 +146,9 @@ class shared_memory_store final : public store, public shared_store {
     bool is_held() const noexcept override { return end_->log.is_held(); }
     void keep() override { end_->log.keep(); }
     void prove_writable() override { end_->log.prove(); }
-    std::int64_t last_batch() const noexcept override { return end_->log.last(); }
+    shared_store_usage usage() const noexcept override {
+        return {.last_row = end_->log.last(), .trips = {}};
+    }
     std::int64_t lost_through() const noexcept override { return end_->log.lost_through(); }
     void forget_loss() noexcept override { end_->log.forget_loss(); }
     void finish_move(bool is_here) noexcept override {

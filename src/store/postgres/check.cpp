@@ -83,7 +83,8 @@ check_report check_postgres(const postgres_options& options,
         check_storage(db, found);
         pg::statements texts(pg::column_types::read(db, options.schema));
         its.settings = pg::session_settings + std::string("; ") + long_settings;
-        pg::reader_pool reader(its, 1);
+        pg::trip_counts trips;
+        pg::reader_pool reader(its, 1, trips);
         audit(*pg::begin_read(reader, texts, nullptr), found);
         return std::move(found.report);
     } catch (const store_failure& error) {

@@ -7,8 +7,12 @@
 // that fails throws store_failure; the transaction, if any, is rolled back.
 
 #include <callsign/base/time.hpp>
+#include <callsign/ports/shared_store.hpp>
 #include <callsign/ports/store_failure.hpp>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <libpq-fe.h>
@@ -85,6 +89,20 @@ using result = std::unique_ptr<PGresult, clear_result>;
 
 std::int64_t integer_in(const PGresult& rows, int row, int column);
 std::string_view bytes_in(const PGresult& rows, int row, int column);
+
+// Round trips so far, by purpose. Any thread.
+class trip_counts {
+  public:
+    void add(trip purpose) noexcept { ++counts_[static_cast<std::size_t>(purpose)]; }
+    std::array<std::uint64_t, trips_size> now() const noexcept {
+        std::array<std::uint64_t, trips_size> all{};
+        std::ranges::copy(counts_, all.begin());
+        return all;
+    }
+
+  private:
+    std::array<std::atomic<std::uint64_t>, trips_size> counts_{};
+};
 
 struct connection_options {
     std::string url;

@@ -100,6 +100,7 @@ log_database::outcome log_table::append(const log_row& row, const uuid& after,
         value ? to.add_integer(*value, type) : to.add_null();
     };
     const bool migrates = batch && !batch->migration.empty();
+    trips_.add(writes ? trip::commit : trip::heartbeat);
     // What fails before the round trip has written nothing.
     db_.open();
     std::optional<trip_of_migration> longer;

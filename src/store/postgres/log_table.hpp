@@ -27,9 +27,14 @@ struct batch_writes final : log_writes {
 
 class log_table final : public log_database {
   public:
-    // `db` outlives it. `server`: its name for operators.
-    log_table(connection& db, clock& clock, std::string schema, std::string server)
-        : db_(db), clock_(clock), schema_(std::move(schema)), server_(std::move(server)) {}
+    // `db` and `trips` outlive it. `server`: its name for operators.
+    log_table(connection& db, clock& clock, std::string schema, std::string server,
+              trip_counts& trips)
+        : db_(db),
+          clock_(clock),
+          schema_(std::move(schema)),
+          server_(std::move(server)),
+          trips_(trips) {}
 
     outcome append(const log_row& row, const uuid& after, const log_writes* writes) override;
     std::optional<log_row> last() override;
@@ -46,6 +51,7 @@ class log_table final : public log_database {
     clock& clock_;
     std::string schema_;
     std::string server_;
+    trip_counts& trips_;
     bool exists_ = false;
     std::size_t schema_version_ = 0;
 };

@@ -41,11 +41,14 @@ pg::connection_options connection_of(const postgres_options& options, bool write
 // The writer's connection and the log on it.
 struct writers_end {
     writers_end(const postgres_options& options, clock& clock, const uuid& owner)
-        : db(connection_of(options, true)),
-          table(db, clock, options.schema, options.server),
+        : wall(clock),
+          db(connection_of(options, true)),
+          table(db, clock, options.schema, options.server, trips),
           log(table, clock, owner, options.log,
               [](milliseconds span) { std::this_thread::sleep_for(span); }) {}
 
+    clock& wall;
+    pg::trip_counts trips;
     pg::connection db;
     pg::log_table table;
     batch_log log;
@@ -57,8 +60,9 @@ class postgres_store final : public store, public shared_store {
         : end_(std::move(end)),
           texts_(pg::column_types::read(end_->db, options.schema)),
           open_(options.pending_window),
-          state_{end_->db, texts_, end_->log, open_},
-          readers_(connection_of(options, false), options.readers),
+          state_{end_->db, texts_, end_->log, open_, end_->trips},
+          readers_(connection_of(options, false), options.readers, end_->trips),
+          taken_over_at_(end_->wall.now()),
           is_moving_(options.log.moves) {
         load();
     }
@@ -82,7 +86,9 @@ class postgres_store final : public store, public shared_store {
     bool is_held() const noexcept override { return end_->log.is_held(); }
     void keep() override { end_->log.keep(); }
     void prove_writable() override { end_->log.prove(); }
-    std::int64_t last_batch() const noexcept override { return end_->log.last(); }
+    shared_store_usage usage() const noexcept override {
+        return {taken_over_at_, end_->log.last(), end_->trips.now()};
+    }
     std::int64_t lost_through() const noexcept override { return end_->log.lost_through(); }
     void forget_loss() noexcept override { end_->log.forget_loss(); }
     void finish_move(bool is_here) noexcept override {
@@ -108,6 +114,7 @@ class postgres_store final : public store, public shared_store {
     pg::open_slots open_;
     pg::write_state state_;
     pg::reader_pool readers_;
+    time_point taken_over_at_;
     bool is_moving_;
 };
 

@@ -15,9 +15,11 @@ const std::string end_snapshot = "COMMIT";
 // The transaction begins with the first query, in the same round trip.
 class snapshot final : public query_runner {
   public:
-    snapshot(connection& db, const batch_log* log) : db_(db), log_(log) {}
+    snapshot(connection& db, const batch_log* log, trip_counts& trips)
+        : db_(db), log_(log), trips_(trips) {}
 
     result run(const std::string& text, const parameters& values) override {
+        trips_.add(trip::read);
         const auto trip = [&] {
             const bool begins = add_begin();
             db_.add(text, values);
@@ -30,12 +32,14 @@ class snapshot final : public query_runner {
                     const std::function<void()>& first,
                     const std::function<bool(const PGresult&)>& visit) override {
         if (!has_begun_) {
+            trips_.add(trip::read);
             on_live_connection(db_, [&] {
                 add_begin();
                 return verified(db_.run(), true);
             });
         }
         first();
+        trips_.add(trip::read);
         db_.add(text, values);
         db_.run_by_row(visit);
         if (log_) log_->expect_held();
@@ -69,13 +73,17 @@ class snapshot final : public query_runner {
 
     connection& db_;
     const batch_log* log_;
+    trip_counts& trips_;
     bool has_begun_ = false;
 };
 
 class read_transaction final : public reads_over<read_tx> {
   public:
     read_transaction(reader_pool& pool, statements& texts, const batch_log* log)
-        : reads_over(texts), pool_(pool), reader_(pool.take()), snapshot_(*reader_, log) {
+        : reads_over(texts),
+          pool_(pool),
+          reader_(pool.take()),
+          snapshot_(*reader_, log, pool.trips()) {
         cache_ = &remembered_;
         try {
             if (log) log->expect_held();
@@ -102,7 +110,8 @@ class read_transaction final : public reads_over<read_tx> {
 
 }  // namespace
 
-reader_pool::reader_pool(const connection_options& options, std::size_t readers) {
+reader_pool::reader_pool(const connection_options& options, std::size_t readers, trip_counts& trips)
+    : trips_(trips) {
     for (std::size_t n = 0; n < std::max<std::size_t>(1, readers); ++n) {
         free_.push_back(std::make_unique<connection>(options));
     }

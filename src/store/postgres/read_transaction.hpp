@@ -18,13 +18,16 @@ namespace callsign::postgres {
 // Connections for reads. Any thread.
 class reader_pool {
   public:
-    reader_pool(const connection_options& options, std::size_t readers);
+    // `trips` outlives it.
+    reader_pool(const connection_options& options, std::size_t readers, trip_counts& trips);
 
     // Waits for one.
     std::unique_ptr<connection> take();
     void give_back(std::unique_ptr<connection> reader);
+    trip_counts& trips() noexcept { return trips_; }
 
   private:
+    trip_counts& trips_;
     std::mutex mutex_;
     std::condition_variable available_;
     std::vector<std::unique_ptr<connection>> free_;

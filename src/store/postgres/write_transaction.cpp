@@ -37,9 +37,10 @@ parameters one_array(std::span<const std::int64_t> ids) {
 
 class writers_queries final : public query_runner {
   public:
-    explicit writers_queries(connection& db) : db_(db) {}
+    writers_queries(connection& db, trip_counts& trips) : db_(db), trips_(trips) {}
 
     result run(const std::string& text, const parameters& values) override {
+        trips_.add(trip::miss);
         return on_live_connection(db_, [&] {
             db_.add(text, values);
             return std::move(db_.run()[0]);
@@ -48,6 +49,7 @@ class writers_queries final : public query_runner {
     void run_by_row(const std::string& text, const parameters& values,
                     const std::function<void()>& begin,
                     const std::function<bool(const PGresult&)>& visit) override {
+        trips_.add(trip::miss);
         on_live_connection(db_, [&] {
             begin();
             db_.add(text, values);
@@ -57,6 +59,7 @@ class writers_queries final : public query_runner {
 
   private:
     connection& db_;
+    trip_counts& trips_;
 };
 
 // The changes of a table as statements.
@@ -168,7 +171,7 @@ class table_writes {
 class write_transaction final : public reads_over<write_tx> {
   public:
     explicit write_transaction(write_state& state)
-        : reads_over(state.texts, &state.rows), state_(state), queries_(state.db) {}
+        : reads_over(state.texts, &state.rows), state_(state), queries_(state.db, state.trips) {}
 
     row_ptr fetch(const index_info& index, const row_key& key, bool head) override {
         const auto at = ahead_.find({&index, key});
@@ -246,6 +249,7 @@ void write_transaction::fetch_ahead(const std::function<std::vector<row_name>()>
     std::map<std::pair<const index_info*, bool>, std::vector<const row_key*>> by_index;
     for (const row_name& n : names) by_index[{n.index, n.head}].push_back(&n.key);
     if (by_index.empty()) return;
+    state_.trips.add(trip::prefetch);
     const auto all = on_live_connection(state_.db, [&] {
         for (const auto& [which, keys] : by_index) {
             const auto& [index, head] = which;
@@ -331,7 +335,8 @@ void write_transaction::committed(const open_slots::list_changes& list, std::int
 
 class whole_index final : public reads_over<read_tx> {
   public:
-    explicit whole_index(write_state& state) : reads_over(state.texts), queries_(state.db) {}
+    explicit whole_index(write_state& state)
+        : reads_over(state.texts), queries_(state.db, state.trips) {}
 
   private:
     query_runner& queries() override { return queries_; }

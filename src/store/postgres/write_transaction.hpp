@@ -24,6 +24,7 @@ struct write_state {
     statements& texts;
     batch_log& log;
     open_slots& open;
+    trip_counts& trips;
     row_cache rows{};
     // The batches that last wrote the heads of rows, by table and ID. Others are before the batch
     // that is the default.

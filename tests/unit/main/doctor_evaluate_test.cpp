@@ -324,6 +324,115 @@ TEST(evaluate, a_server_that_rejects_writes) {
                 HasSubstr("error server: server rejects writes: Store is damaged"));
 }
 
+facts with_database() {
+    facts f = running();
+    f.backups = {};
+    f.store = {};
+    f.store.exists = true;
+    f.patroni_port = 8008;
+    f.database = database_state{.hosts = {"db1", "db2"},
+                                .version = "15.20",
+                                .is_supported = true,
+                                .standbys = 2,
+                                .synchronous = "*",
+                                .schema = 1,
+                                .schema_known = 1,
+                                .last = log_row{.n = 40, .kind = log_kind::heartbeat},
+                                .server = "a 10.0.0.1:8080",
+                                .last_at = now - 1s,
+                                .log_rows = 40,
+                                .takeovers = 2};
+    f.patroni = {{"db1", "3.3.0", true, true}, {"db2", "3.3.0", true, true}};
+    return f;
+}
+
+std::string of_database(const std::function<void(database_state&)>& change) {
+    return after(with_database(), [&](facts& f) { change(*f.database); });
+}
+
+TEST(evaluate, a_database) {
+    EXPECT_EQ(bad_lines(with_database()), "");
+    EXPECT_THAT(of_database([](database_state& d) { d.unreached = "connection refused"; }),
+                HasSubstr("error postgresql: the database does not respond: connection refused"));
+    EXPECT_THAT(of_database([](database_state& d) { d.is_supported = false; }),
+                HasSubstr("error postgresql: PostgreSQL 15.20 is too old"));
+    EXPECT_THAT(of_database([](database_state& d) { d.is_pooled = true; }),
+                HasSubstr("error postgresql: a pooler shares sessions"));
+    EXPECT_THAT(of_database([](database_state& d) { d.loses_at_crash = true; }),
+                HasSubstr("error postgresql: PostgreSQL 15.20 runs with fsync"));
+    EXPECT_THAT(of_database([](database_state& d) { d.synchronous = ""; }),
+                HasSubstr("warning postgresql: commits wait for no standby"));
+    EXPECT_EQ(of_database([](database_state& d) {
+                  d.synchronous = "";
+                  d.is_standby = true;
+              }),
+              "");
+    EXPECT_EQ(after(with_database(),
+                    [](facts& f) {
+                        f.database->synchronous = "";
+                        f.database->standbys = 0;
+                        f.patroni_port = 0;
+                        f.patroni.clear();
+                    }),
+              "")
+        << "one PostgreSQL is as one SQLite";
+    EXPECT_THAT(of_database([](database_state& d) { d.schema = 2; }),
+                HasSubstr("error schema: store schema is newer"));
+    EXPECT_THAT(of_database([](database_state& d) { d.schema_known = 2; }),
+                HasSubstr("warning schema: store schema is older"));
+    EXPECT_THAT(of_database([](database_state& d) { d.unread = "damage"; }),
+                HasSubstr("skipped schema: rows cannot be read (damage)"));
+    EXPECT_THAT(of_database([](database_state& d) {
+                    d.schema = 0;
+                    d.last.reset();
+                }),
+                HasSubstr("skipped batch log: there is no store"));
+}
+
+TEST(evaluate, patroni) {
+    const auto of_patroni = [](const std::function<void(std::vector<patroni_facts>&)>& change) {
+        return after(with_database(), [&](facts& f) { change(f.patroni); });
+    };
+    for (const char* version : {"3.0.2", "3.0.4", "2.1.7"}) {
+        EXPECT_THAT(of_patroni([&](std::vector<patroni_facts>& p) { p[1].version = version; }),
+                    HasSubstr("warning patroni: Patroni " + std::string(version) +
+                              " on db2 loses acknowledged commits if it uses etcd3:"));
+    }
+    for (const char* version : {"3.1.0", "3.10.1", "4.0.0"}) {
+        EXPECT_EQ(of_patroni([&](std::vector<patroni_facts>& p) { p[1].version = version; }), "");
+    }
+    EXPECT_THAT(of_patroni([](std::vector<patroni_facts>& p) { p.clear(); }),
+                HasSubstr("skipped patroni: no Patroni responds on port 8008"));
+    EXPECT_THAT(of_patroni([](std::vector<patroni_facts>& p) { p[0].is_strict = false; }),
+                HasSubstr("warning patroni: synchronous_mode_strict is off"));
+    EXPECT_THAT(of_patroni([](std::vector<patroni_facts>& p) { p[0].is_synchronous = false; }),
+                HasSubstr("warning patroni: synchronous_mode is off"));
+}
+
+TEST(evaluate, the_batch_log) {
+    EXPECT_THAT(
+        of_database([](database_state& d) { d.last_at = now - 11s; }),
+        HasSubstr("warning batch log: no server owns the store: row 40 was written 11 seconds ago "
+                  "by a 10.0.0.1:8080"));
+    EXPECT_EQ(of_database([](database_state& d) { d.last_at = now - 9s; }), "");
+    EXPECT_EQ(of_database([](database_state& d) { d.last_at = now + 1h; }), "");
+    EXPECT_THAT(of_database([](database_state& d) { d.last->kind = log_kind::release; }),
+                HasSubstr("warning batch log: no server owns the store"));
+    EXPECT_THAT(of_database([](database_state& d) { d.last->kind = log_kind::moving; }),
+                HasSubstr("warning batch log: a move of the store"));
+    EXPECT_THAT(of_database([](database_state& d) { d.last->kind = log_kind::moved; }),
+                HasSubstr("warning batch log: the store was moved"));
+    EXPECT_THAT(of_database([](database_state& d) { d.last->lost_through = 39; }),
+                HasSubstr("error batch log: the database has lost batches up to 39"));
+    EXPECT_EQ(after(with_database(),
+                    [](facts& f) {
+                        f.server->error = "503";
+                        f.server->is_alive = true;
+                    }),
+              "")
+        << "it stands by";
+}
+
 TEST(evaluate, the_oldest_slot) {
     EXPECT_EQ(after(running(), [](facts& f) { f.server->oldest_pending = now - 11min; }), "")
         << "sweeps run periodically";

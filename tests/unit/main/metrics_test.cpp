@@ -198,6 +198,28 @@ TEST(metrics, stored_rows_and_whether_writes_are_possible) {
     EXPECT_THAT(text, HasSubstr("callsign_ready 1\n"));
 }
 
+TEST(metrics, a_store_in_postgres) {
+    metrics m;
+    EXPECT_THAT(m.text(), HasSubstr("callsign_postgres_log_row 0\n"));
+    shared_store_usage now{time_point{1'700'000'000s}, 7, {}};
+    now.trips = {1, 2, 3, 4, 5};
+    m.postgres(now);
+    now.trips[static_cast<std::size_t>(trip::miss)] = 9;
+    m.postgres(now);
+    m.standby(true);
+    const std::string text = m.text();
+    for (const char* line :
+         {"callsign_postgres_round_trips_total{purpose=\"commit\"} 1\n",
+          "callsign_postgres_round_trips_total{purpose=\"prefetch\"} 2\n",
+          "callsign_postgres_round_trips_total{purpose=\"miss\"} 9\n",
+          "callsign_postgres_round_trips_total{purpose=\"read\"} 4\n",
+          "callsign_postgres_round_trips_total{purpose=\"heartbeat\"} 5\n",
+          "callsign_postgres_log_row 7\n",
+          "callsign_postgres_taken_over_timestamp_seconds 1700000000\n", "callsign_standby 1\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+}
+
 TEST(metrics, backups) {
     metrics m;
     m.backups({.made = 3, .failed = 1, .newest = time_point{1'700'000'000s}}, 24h);

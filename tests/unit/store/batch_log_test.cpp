@@ -90,7 +90,7 @@ TEST_F(batch_logs, each_batch_is_a_row_and_silence_is_filled_with_heartbeats) {
     clock_.advance_to_next(seconds{4});
     one->begin_write()->commit();
     EXPECT_EQ(kinds(), "tbhh");
-    EXPECT_EQ(one->shared()->last_batch(), 4);
+    EXPECT_EQ(one->shared()->usage().last_row, 4);
 }
 
 TEST_F(batch_logs, an_owner_that_writes_is_not_succeeded_and_a_silent_one_is_after_the_lease) {

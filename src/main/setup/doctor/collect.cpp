@@ -12,6 +12,8 @@
 #include <callsign/seal/at_rest.hpp>
 
 #include <array>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <cerrno>
 #include <fstream>
 #include <sstream>
@@ -26,6 +28,7 @@ namespace callsign::setup {
 namespace {
 
 namespace fs = std::filesystem;
+namespace json = boost::json;
 
 // Installed by the package.
 constexpr const char* packaged_config = "/etc/callsign/callsign.toml";
@@ -172,6 +175,38 @@ backup_facts look_at_backups(const config& c) {
     return found;
 }
 
+// Returns none if no Patroni responds.
+std::optional<patroni_facts> look_at_patroni(const doctor_question& q, const std::string& host,
+                                             std::size_t port) {
+    try {
+        const auto about = json::parse(q.ask_patroni(host, port, "/patroni"));
+        const auto config = json::parse(q.ask_patroni(host, port, "/config"));
+        const auto is_set = [&](const char* name) {
+            const json::value* const value = config.as_object().if_contains(name);
+            return value && value->is_bool() && value->as_bool();
+        };
+        return patroni_facts{host, std::string(about.at("patroni").at("version").as_string()),
+                             is_set("synchronous_mode"), is_set("synchronous_mode_strict")};
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+}
+
+void look_at_database(const doctor_question& q, const config& c, facts& f) {
+    f.database = inspect_postgres(
+        c.postgres, [&](read_tx& tx) { return rules::look_at(tx, q.now - incomplete_after); });
+    const database_state& its = *f.database;
+    f.store = {};
+    static_cast<store_sight&>(f.store) = its.rows;
+    f.store.exists = its.schema > 0;
+    f.store.unread = its.unreached.empty() ? its.unread : its.unreached;
+    f.patroni_port = c.patroni_port;
+    if (!q.ask_patroni || c.patroni_port == 0) return;
+    for (const std::string& host : its.hosts) {
+        if (auto one = look_at_patroni(q, host, c.patroni_port)) f.patroni.push_back(*one);
+    }
+}
+
 // Tests whether something could listen there, without accepting connections.
 void try_port(port_facts& port, const boost::asio::ip::tcp::endpoint& at) {
     if (at.port() == 0) return;
@@ -237,9 +272,13 @@ facts collect(const doctor_question& q) {
     f.disk = look_at_disk(c.store.data_dir);
     f.clock_is_synchronised = is_clock_synchronised();
     f.sqlite = sqlite_in_use();
-    f.store = inspect_store(c.store.data_dir, [&](read_tx& tx) {
-        return rules::look_at(tx, q.now - incomplete_after);
-    });
+    if (c.postgres.url.empty()) {
+        f.store = inspect_store(c.store.data_dir, [&](read_tx& tx) {
+            return rules::look_at(tx, q.now - incomplete_after);
+        });
+    } else {
+        look_at_database(q, c, f);
+    }
     f.is_running = f.store.holder != 0;
     f.open_files = look_at_limits(f.store.holder);
     f.connections_max = c.http.connections_max;
@@ -251,7 +290,7 @@ facts collect(const doctor_question& q) {
     if (q.ask) {
         const bool is_read = f.store.exists && f.store.unread.empty();
         f.server = q.ask(c.store.data_dir, !is_read);
-        f.is_running = f.is_running || f.server->error.empty();
+        f.is_running = f.is_running || f.server->error.empty() || f.server->is_alive;
     }
     f.port = look_at_port(c, f.is_running);
     return f;

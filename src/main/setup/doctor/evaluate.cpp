@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 
 namespace callsign::setup {
 namespace {
@@ -16,6 +17,8 @@ constexpr unsigned written_by_others = 022;
 
 // Automatic renewal happens long before this.
 constexpr milliseconds expiry_noticed = std::chrono::days{7};
+// An owner writes a row every two seconds; clocks of two machines differ by less than the rest.
+constexpr milliseconds silence_noticed = 10s;
 // Clocks of one network differ by less.
 constexpr milliseconds clock_noticed = 1min;
 constexpr std::uintmax_t mebibyte = std::uintmax_t{1} << 20;
@@ -218,11 +221,12 @@ void judge_clock(const facts& f, std::vector<diagnosis>& all) {
     if (f.now < written_before || f.now >= unlikely) {
         c.error("this machine's clock says " + to_rfc3339(f.now) + ", which is impossible", set);
     } else if (f.store.last_moment > f.now + clock_noticed) {
+        const std::string repair =
+            "; if it is right, stop the server and run callsign repair-clock --data-dir " +
+            f.data_dir.path.string();
         c.error("the clock says " + to_rfc3339(f.now) + ", but the store has timestamps up to " +
                     to_rfc3339(f.store.last_moment),
-                set +
-                    "; if it is right, stop the server and run callsign repair-clock --data-dir " +
-                    f.data_dir.path.string());
+                set + (f.database ? "" : repair));
     }
     if (f.clock_is_synchronised && !*f.clock_is_synchronised) {
         c.warn("clock is not synchronised", set);
@@ -277,6 +281,132 @@ void judge_schema(const facts& f, std::vector<diagnosis>& all) {
     if (!s.unread.empty()) {
         return c.skip("rows cannot be read (" + s.unread + ")",
                       "callsign check --data-dir " + f.data_dir.path.string());
+    }
+    c.ok(numbers);
+}
+
+// ---- a database ----
+
+void judge_postgres(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "postgresql");
+    const database_state& d = *f.database;
+    if (!d.unreached.empty()) {
+        return c.error("the database does not respond: " + d.unreached,
+                       "check store.url, and that PostgreSQL accepts this host and role");
+    }
+    const std::string name = "PostgreSQL " + d.version;
+    if (!d.is_supported) c.error(name + " is too old", "upgrade it to PostgreSQL 15 or later");
+    if (d.is_pooled) {
+        c.error("a pooler shares sessions between transactions",
+                "connect to PostgreSQL itself, or set the pooler to session mode");
+    }
+    if (d.loses_at_crash) {
+        c.error(name + " runs with fsync or full_page_writes off: a crash loses or damages data",
+                "turn them on in postgresql.conf");
+    }
+    const bool is_replicated = d.standbys > 0 || f.patroni.size() > 1;
+    if (is_replicated && d.synchronous.empty() && !d.is_standby) {
+        c.warn("commits wait for no standby: a failover can lose acknowledged changes",
+               "set synchronous_standby_names, or synchronous_mode in Patroni");
+    }
+    if (c.has_said()) return;
+    c.ok(name + (d.is_standby      ? ", a standby"
+                 : d.standbys == 0 ? ", without a standby"
+                 : d.standbys == 1
+                     ? ", 1 standby, synchronous commits"
+                     : ", " + std::to_string(d.standbys) + " standbys, synchronous commits"));
+}
+
+// "3.0.2" is before 3.1.
+bool wins_late(const std::string& patroni_version) {
+    int major = 0, minor = 0;
+    std::istringstream text(patroni_version);
+    char dot = 0;
+    text >> major >> dot >> minor;
+    return major < 3 || (major == 3 && minor < 1);
+}
+
+void judge_patroni(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "patroni");
+    if (f.patroni_port == 0) return c.ok("not used (store.patroni_port is 0)");
+    if (f.patroni.empty()) {
+        return c.skip(
+            "no Patroni responds on port " + std::to_string(f.patroni_port),
+            "set store.patroni_port to the port of its REST API, or to 0 without Patroni");
+    }
+    std::string found;
+    for (const patroni_facts& each : f.patroni) {
+        found += (found.empty() ? "" : ", ") + each.version + " on " + each.host;
+        if (wins_late(each.version)) {
+            c.warn(
+                "Patroni " + each.version + " on " + each.host +
+                    " loses acknowledged commits if it uses etcd3: and a leader pauses longer "
+                    "than its TTL",
+                "use etcd: in its configuration (etcd --enable-v2=true), or Patroni 3.1 or later");
+        }
+    }
+    const patroni_facts& any = f.patroni.front();
+    if (!any.is_synchronous) {
+        c.warn("synchronous_mode is off: a failover can lose acknowledged changes",
+               "patronictl edit-config -s synchronous_mode=true -s synchronous_mode_strict=true");
+    } else if (!any.is_strict) {
+        c.warn("synchronous_mode_strict is off: without a standby commits are asynchronous",
+               "patronictl edit-config -s synchronous_mode_strict=true");
+    }
+    if (!c.has_said()) c.ok(found + ", strictly synchronous");
+}
+
+void judge_batch_log(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "batch log");
+    const database_state& d = *f.database;
+    if (!d.last) {
+        return c.skip("there is no store" + std::string(d.unreached.empty() ? "" : " to be seen"),
+                      "start callsignd, which creates it");
+    }
+    if (d.last->lost_through > 0) {
+        c.error("the database has lost batches up to " + std::to_string(d.last->lost_through) +
+                    ", and no server has held the series yet",
+                "start callsignd, then resume each series: callsign series resume PREFIX --account "
+                "NAME --at N");
+    }
+    if (d.last->kind == log_kind::moving) {
+        c.warn("a move of the store is in progress or unfinished",
+               "run the same callsign move again");
+    } else if (d.last->kind == log_kind::moved) {
+        c.warn("the store was moved from this database to another place",
+               "set store.url to that place");
+    }
+    const milliseconds age = std::max(f.now - d.last_at, 0ms);
+    const std::string row = "row " + std::to_string(d.last->n) + " was written " + span_text(age) +
+                            " ago by " + d.server;
+    const bool is_ended = d.last->kind == log_kind::release;
+    if (!c.has_said() && (is_ended || age > silence_noticed)) {
+        c.warn("no server owns the store: " + row, "start callsignd");
+    }
+    if (!c.has_said()) {
+        c.ok(row + "; takeovers in the last " + std::to_string(d.log_rows) +
+             " rows: " + std::to_string(d.takeovers));
+    }
+}
+
+void judge_database_schema(const facts& f, std::vector<diagnosis>& all) {
+    check c(all, "schema");
+    const database_state& d = *f.database;
+    const std::string numbers =
+        "schema " + std::to_string(d.schema) + ", supported: " + std::to_string(d.schema_known);
+    if (d.schema == 0) {
+        return c.skip("there is no store in the database", "start callsignd, which creates it");
+    }
+    if (d.schema > d.schema_known) {
+        return c.error("store schema is newer (" + numbers + ")",
+                       "install the newer version again");
+    }
+    if (d.schema < d.schema_known) {
+        return c.warn("store schema is older (" + numbers + "); the next start migrates it",
+                      "back up the database first");
+    }
+    if (!d.unread.empty()) {
+        return c.skip("rows cannot be read (" + d.unread + ")", "callsign check --store URL");
     }
     c.ok(numbers);
 }
@@ -424,6 +554,7 @@ void judge_incomplete(const facts& f, std::vector<diagnosis>& all) {
 void judge_backups(const facts& f, std::vector<diagnosis>& all) {
     check c(all, "backups");
     const backup_facts& b = f.backups;
+    if (f.database) return c.ok("made by PostgreSQL's own tools, if at all: docs/nodes.md");
     if (b.directory.empty()) {
         return c.warn("scheduled backups disabled",
                       "set backup.directory and backup.every, or run callsign backup DIR daily");
@@ -473,6 +604,8 @@ void judge_server(const facts& f, std::vector<diagnosis>& all) {
         return c.error("server rejects writes: " + f.server->not_ready,
                        "the server log names the location; callsign check lists all damage");
     }
+    const bool stands_by = f.server && f.server->is_alive && f.database && f.database->last;
+    if (stands_by) return c.ok("server stands by: " + f.server->error);
     if (f.server && !f.server->error.empty() && f.is_running) {
         return c.error("server does not respond: " + f.server->error,
                        "see the server log; give its address with --url");
@@ -491,8 +624,15 @@ std::vector<diagnosis> evaluate(const facts& f) {
     judge_permissions(f, all);
     judge_disk(f, all);
     judge_clock(f, all);
-    judge_sqlite(f, all);
-    judge_schema(f, all);
+    if (f.database) {
+        judge_postgres(f, all);
+        judge_patroni(f, all);
+        judge_batch_log(f, all);
+        judge_database_schema(f, all);
+    } else {
+        judge_sqlite(f, all);
+        judge_schema(f, all);
+    }
     judge_open_files(f, all);
     judge_master_key(f, all);
     judge_certificate(f, all);

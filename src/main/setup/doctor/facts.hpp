@@ -60,6 +60,15 @@ struct certificate_facts {
     bool fits_host = true;
 };
 
+// A Patroni on one of the database's hosts.
+struct patroni_facts {
+    std::string host{};
+    std::string version{};
+    // synchronous_mode and synchronous_mode_strict of the cluster.
+    bool is_synchronous = false;
+    bool is_strict = false;
+};
+
 struct backup_facts {
     std::filesystem::path directory{};  // empty: no scheduled backups
     milliseconds every{};
@@ -93,7 +102,10 @@ struct facts {
     disk_facts disk{};
     std::optional<bool> clock_is_synchronised{};
     sqlite_release sqlite{};
-    store_state store{};
+    store_state store{};                       // in the directory, or the rows in the database
+    std::optional<database_state> database{};  // none: the store is in the directory
+    std::size_t patroni_port = 0;
+    std::vector<patroni_facts> patroni{};  // that responded
     open_file_facts open_files{};
     std::size_t connections_max = 0;
     master_key_facts master_key{};
