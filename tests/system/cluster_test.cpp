@@ -1,0 +1,193 @@
+// Goal: two servers on a replicated PostgreSQL keep the guarantees through each failure of its
+// machines, of etcd and of the servers, one or two at once. Method: as nodes_test, on a cluster
+// with Patroni. scripts/nightly nodes runs it, with CALLSIGN_CLUSTER=1: each test takes a minute.
+
+#include "support/patroni_cluster.hpp"
+#include "two_nodes.hpp"
+
+#include <cstdlib>
+
+namespace callsign::testing {
+namespace {
+
+struct cluster_test : two_nodes {
+    // Longer than Patroni's TTL and the lease.
+    static constexpr auto pause = 24s;
+
+    void SetUp() override {
+        if (std::getenv("CALLSIGN_CLUSTER") == nullptr) {
+            GTEST_SKIP() << "scripts/nightly nodes runs it";
+        }
+        ASSERT_EQ(patroni_cluster::why_not(), "");
+        cluster_ = std::make_unique<patroni_cluster>();
+        start_nodes({cluster_->url(), cluster_->url()});
+    }
+
+    // Waits until the failure has no effect any more.
+    void recover(recorded_crew& crew) {
+        for (const auto until = std::chrono::steady_clock::now() + 60s;
+             std::chrono::steady_clock::now() < until; restart_ended()) {
+            if (crew.await_for(1, 200ms)) break;
+        }
+        ASSERT_TRUE(crew.await(200)) << "no responses after the failure";
+        restart_ended();
+        cluster_->await_whole();
+    }
+    // A failure that lasts for some time cannot be awaited.
+    static void last_for(std::chrono::seconds time) { std::this_thread::sleep_for(time); }
+
+    void kill_postgres() { cluster_->kill_postgres(cluster_->primary()); }
+    void kill_machine(recorded_crew& crew) {
+        const std::size_t lost = cluster_->primary();
+        cluster_->kill(lost);
+        ASSERT_TRUE(crew.await(100)) << "after its loss";
+        cluster_->start(lost);
+    }
+    void pause_machine() {
+        const std::size_t paused = cluster_->primary();
+        cluster_->pause(paused);
+        last_for(pause);
+        cluster_->resume(paused);
+    }
+    void lose_standby(recorded_crew& crew) {
+        const std::size_t lost = cluster_->synchronous_standby();
+        cluster_->kill(lost);
+        ASSERT_TRUE(crew.await(100)) << "after its loss";
+        cluster_->start(lost);
+    }
+    void lose_quorum() {
+        for (const std::size_t n : {0u, 1u}) cluster_->pause_etcd(n);
+        last_for(12s);
+        for (const std::size_t n : {0u, 1u}) cluster_->resume_etcd(n);
+    }
+    void kill_owner() { owner().runs->child().kill(); }
+    void pause_owner() {
+        node& paused = owner();
+        paused.runs->child().signal(SIGSTOP);
+        last_for(9s);
+        paused.runs->child().signal(SIGCONT);
+    }
+    void stop_owner() { owner().runs->child().signal(SIGTERM); }
+    // A wait for the standby that is cancelled reports success.
+    void cancel_waits() {
+        for (int n = 0; n < 200; ++n) {
+            cluster_->query(
+                "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name ="
+                " 'callsignd' AND wait_event = 'SyncRep'");
+        }
+    }
+    void fail_once(recorded_crew& crew, std::mt19937_64& random) {
+        switch (random() % 8) {
+        case 0: return kill_postgres();
+        case 1: return kill_machine(crew);
+        case 2: return cluster_->switch_over();
+        case 3: return lose_standby(crew);
+        case 4: return kill_owner();
+        case 5: return pause_owner();
+        case 6: return stop_owner();
+        default: return cancel_waits();
+        }
+    }
+
+    std::unique_ptr<patroni_cluster> cluster_;
+};
+
+TEST_F(cluster_test, postgres_is_killed) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        kill_postgres();
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, the_primarys_machine_is_lost) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        kill_machine(crew);
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, the_primarys_machine_is_paused) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        pause_machine();
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, the_primary_changes) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        for (int n = 0; n < 2; ++n) {
+            cluster_->switch_over();
+            recover(crew);
+        }
+    });
+}
+
+TEST_F(cluster_test, the_synchronous_standby_is_lost) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        lose_standby(crew);
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, etcd_loses_a_member_and_its_quorum) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        cluster_->kill_etcd(2);
+        ASSERT_TRUE(crew.await(200)) << "without a member";
+        cluster_->start_etcd(2);
+        lose_quorum();
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, waits_for_the_standby_are_cancelled) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        cancel_waits();
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, the_owner_is_killed_paused_and_stopped) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        kill_owner();
+        recover(crew);
+        pause_owner();
+        recover(crew);
+        stop_owner();
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, the_owner_and_the_primary_are_lost_at_once) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        kill_owner();
+        restart_ended();
+        kill_machine(crew);
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, the_owner_is_paused_while_the_primary_changes) {
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        node& paused = owner();
+        paused.runs->child().signal(SIGSTOP);
+        cluster_->switch_over();
+        ASSERT_TRUE(crew.await(100)) << "after both";
+        paused.runs->child().signal(SIGCONT);
+        recover(crew);
+    });
+}
+
+TEST_F(cluster_test, a_series_of_failures) {
+    const char* const count = std::getenv("CALLSIGN_CLUSTER_FAILURES");
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64& random) {
+        for (int n = count ? std::atoi(count) : 4; n > 0; --n) {
+            fail_once(crew, random);
+            restart_ended();
+            if (random() % 2 == 0) fail_once(crew, random);
+            recover(crew);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace callsign::testing
