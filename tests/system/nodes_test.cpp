@@ -87,6 +87,25 @@ TEST_F(nodes_test, servers_may_be_killed_paused_and_stopped) {
     });
 }
 
+// The wall clock of one server is an hour ahead: the other one follows with a clock that is behind
+// the store.
+TEST_F(nodes_test, a_wall_clock_may_be_off_by_an_hour) {
+    nodes_[1].runs.reset();
+    nodes_[1].more = {{"LD_PRELOAD", CALLSIGN_WRONG_CLOCK}, {"CALLSIGN_CLOCK_OFF", "3600"}};
+    start_node(nodes_[1]);
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        for (int n = 0; n < 3; ++n) {
+            node& stopped = owner();
+            EXPECT_EQ(&stopped, &nodes_[n % 2]);
+            stopped.runs->child().signal(SIGTERM);
+            EXPECT_EQ(stopped.runs->child().wait(timeout), (exit_status{0, 0}));
+            ASSERT_TRUE(crew.await(100)) << "after a change of the clock";
+            restart_ended();
+        }
+    });
+    EXPECT_EQ(database_.query("SELECT max(at) - min(at) > 3500000 FROM callsign.batches"), "t");
+}
+
 TEST_F(nodes_test, connections_may_be_lost_at_any_moment) {
     expect_guarantees([&](recorded_crew& crew, std::mt19937_64& random) {
         constexpr std::array fates{trip_fate::cut_before, trip_fate::cut_after,
