@@ -71,11 +71,12 @@ postgres_server::postgres_server() {
 }
 
 // Processes of a killed server may still end: another one does not start beside them.
-void postgres_server::start() {
+void postgres_server::start(const std::vector<std::pair<std::string, std::string>>& environment) {
     const fs::path data = dir_.path() / "data";
     for (int attempt = 0; attempt < 50; ++attempt) {
-        server_ = std::make_unique<process>(as_its_user(
-            {"sh", "-c", "exec \"$0\" -D \"$1\" 2>&1", postgres_program("postgres"), data}));
+        server_ = std::make_unique<process>(as_its_user({"sh", "-c", "exec \"$0\" -D \"$1\" 2>&1",
+                                                         postgres_program("postgres"), data}),
+                                            environment);
         while (const auto line = server_->read_line(seconds{60})) {
             if (line->find("ready to accept connections") != std::string::npos) return;
         }

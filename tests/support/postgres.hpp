@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace callsign::testing {
 
@@ -36,7 +38,7 @@ class postgres_server {
     // As SIGKILL of the whole server.
     void kill();
     // Starts it again. Requires: it was killed.
-    void start();
+    void start(const std::vector<std::pair<std::string, std::string>>& environment = {});
     // See query_postgres.
     std::string query(const std::string& sql);
 

@@ -7,6 +7,8 @@
 #include "support/postgres_proxy.hpp"
 #include "two_nodes.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 
 namespace callsign::testing {
@@ -104,6 +106,29 @@ TEST_F(nodes_test, a_wall_clock_may_be_off_by_an_hour) {
         }
     });
     EXPECT_EQ(database_.query("SELECT max(at) - min(at) > 3500000 FROM callsign.batches"), "t");
+}
+
+// Writes fail with SQLSTATE 53100 until there is space again.
+TEST_F(nodes_test, the_databases_disk_may_be_full) {
+    const auto dir = database_.socket().parent_path();
+    const auto is_full = dir / "full";
+    std::filesystem::copy_file(CALLSIGN_FAILING_DISK, dir / "failing_disk.so");
+    database_.kill();
+    database_.start({{"LD_PRELOAD", dir / "failing_disk.so"}, {"CALLSIGN_DISK_FULL", is_full}});
+    restart_ended();
+    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+        http_client http(owner().runs->port(), token_, timeout);
+        std::ofstream(is_full) << "now";
+        for (const auto until = std::chrono::steady_clock::now() + timeout;
+             serves(nodes_[0]) || serves(nodes_[1]);) {
+            ASSERT_LT(std::chrono::steady_clock::now(), until) << "the disk is not full";
+        }
+        EXPECT_EQ(http.post_json("/v1/tasks", R"({"description":"no space"})", "full")->status,
+                  507u);
+        std::filesystem::remove(is_full);
+        ASSERT_TRUE(crew.await(100)) << "with space again";
+        restart_ended();
+    });
 }
 
 TEST_F(nodes_test, connections_may_be_lost_at_any_moment) {
