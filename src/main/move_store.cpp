@@ -90,9 +90,9 @@ moved_store move_store(const store_place& from, const store_place& to, time_poin
     auto embedded = is_to_database ? open_directory(dir) : nullptr;
     database_owner database;
     store& shared = database.take(options_for(is_to_database ? to.url : from.url, true), progress);
-    if (!embedded) embedded = open_directory(dir);
-    // From now on no server opens the directory.
+    // From now on no server opens the directory, and a new store in it is known to be of this move.
     mark_data_dir(dir, "a move of the store is unfinished: repeat callsign move");
+    if (!embedded) embedded = open_directory(dir);
     store& source = is_to_database ? *embedded : shared;
     store& target = is_to_database ? shared : *embedded;
     moved_store done;

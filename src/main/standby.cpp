@@ -51,6 +51,7 @@ std::string owner_of(const std::optional<log_row>& last) {
 
 standby::standby(setup::config& config, const setup::config_source& source, clock& clock)
     : config_(config),
+      clock_(clock),
       log_(platform::make_logger(config.log)),
       manager_(source.environment),
       signals_(network_, SIGTERM, SIGINT),
@@ -159,9 +160,11 @@ void standby::note(const sight& seen) {
     }
 }
 
-std::string standby::metrics_text() {
-    metrics_.process(setup::read_process());
-    return metrics_.text();
+const std::string& standby::metrics_text() {
+    return metrics_text_.get(clock_.elapsed(), [this] {
+        metrics_.process(setup::read_process());
+        return metrics_.text();
+    });
 }
 
 asio::awaitable<net::http_response> standby::respond(net::http_request request) {

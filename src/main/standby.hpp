@@ -5,6 +5,7 @@
 
 #include "one_thread.hpp"
 #include "setup/config.hpp"
+#include "setup/kept_text.hpp"
 #include "setup/listen_file.hpp"
 #include "setup/metrics.hpp"
 
@@ -46,9 +47,10 @@ class standby {
     void listen();
     void note(const sight& seen);
     boost::asio::awaitable<net::http_response> respond(net::http_request request);
-    std::string metrics_text();
+    const std::string& metrics_text();
 
     setup::config& config_;
+    clock& clock_;
     std::unique_ptr<platform::logger> log_;
     platform::service_manager manager_;
     boost::asio::io_context network_{1};
@@ -56,6 +58,7 @@ class standby {
     std::unique_ptr<timer> timer_;
     net::http_probe unobserved_;
     setup::metrics metrics_;
+    setup::kept_text metrics_text_;
     std::unique_ptr<net::http_server> http_;
     std::unique_ptr<net::http_server> metrics_http_;  // null: /metrics is served by http_
     std::optional<setup::listen_file> listen_file_;

@@ -73,8 +73,9 @@ class log_database {
     virtual ~log_database() = default;
 
     // Appends the row and its writes in one transaction. `after`: the owner of the row before it; a
-    // nil UUID: the row is the first. `writes` null: only the row. Throws store_failure: nothing
-    // was written.
+    // nil UUID: the row is the first. If that is another one, the row before must be the one that
+    // last() returned: a failover since then is a conflict. `writes` null: only the row. Throws
+    // store_failure: nothing was written.
     virtual outcome append(const log_row& row, const uuid& after, const log_writes* writes) = 0;
     // Returns the last row; none: the log is empty. Throws store_failure.
     virtual std::optional<log_row> last() = 0;

@@ -170,6 +170,7 @@ void connection::open() {
     if (PQstatus(connection_.get()) != CONNECTION_OK) lose("no connection");
     PQsetNoticeReceiver(connection_.get(), notice, this);
     server_version_ = PQserverVersion(connection_.get());
+    ++openings_;
     begin_trip();
     if (PQsetnonblocking(connection_.get(), 1) != 0) lose("not set to non-blocking");
     execute("SET search_path = " + options_.schema + ";" + options_.settings);

@@ -151,6 +151,8 @@ class connection {
     void close() noexcept;
 
     bool is_open() const noexcept { return static_cast<bool>(connection_); }
+    // How often it was opened: a failover of the database ends a connection.
+    std::int64_t openings() const noexcept { return openings_; }
     // A warning came with the last round trip.
     bool was_warned() const noexcept { return warned_; }
     int server_version() const noexcept { return server_version_; }
@@ -199,6 +201,7 @@ class connection {
     bool conflicts_ = false;
     bool warned_ = false;
     int server_version_ = 0;
+    std::int64_t openings_ = 0;
 };
 
 template <class Take>

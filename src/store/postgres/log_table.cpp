@@ -103,6 +103,8 @@ log_database::outcome log_table::append(const log_row& row, const uuid& after,
     trips_.add(writes ? trip::commit : trip::heartbeat);
     // What fails before the round trip has written nothing.
     db_.open();
+    // After a failover another row may have the place of the one that was seen.
+    if (row.owner != after && db_.openings() != looked_on_) return outcome::conflict;
     std::optional<trip_of_migration> longer;
     if (migrates) {
         longer.emplace(db_);
@@ -172,9 +174,13 @@ std::optional<log_row> log_table::row_in(const result& rows) {
 }
 
 std::optional<log_row> log_table::last() {
-    if (!exists()) return std::nullopt;
-    db_.add(select_last);
-    return row_in(db_.run()[0]);
+    std::optional<log_row> found;
+    if (exists()) {
+        db_.add(select_last);
+        found = row_in(db_.run()[0]);
+    }
+    looked_on_ = db_.openings();
+    return found;
 }
 
 std::optional<log_row> log_table::find(std::int64_t n) {

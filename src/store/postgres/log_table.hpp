@@ -53,6 +53,7 @@ class log_table final : public log_database {
     std::string server_;
     trip_counts& trips_;
     bool exists_ = false;
+    std::int64_t looked_on_ = 0;  // connection::openings() of the last look
     std::size_t schema_version_ = 0;
 };
 

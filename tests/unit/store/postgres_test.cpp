@@ -4,6 +4,7 @@
 #include "support/postgres.hpp"
 
 #include "store/postgres/connection.hpp"
+#include "store/postgres/log_table.hpp"
 #include "store/postgres/statements.hpp"
 #include "support/postgres_proxy.hpp"
 #include "support/virtual_clock.hpp"
@@ -228,6 +229,47 @@ TEST_F(postgres_stores, only_slots_that_stay_open_are_listed) {
     EXPECT_EQ(open_ones(*disk->begin_read()), "");
 }
 
+TEST_F(postgres_stores, round_trips_are_counted_by_purpose) {
+    const auto disk = open();
+    put_account(*disk, "a");
+    auto before = disk->shared()->usage();
+    // Returns the trips since the last call: commits, prefetches, misses, reads, heartbeats.
+    const auto trips = [&] {
+        const auto now = disk->shared()->usage();
+        std::string all;
+        for (std::size_t n = 0; n < trips_size; ++n) {
+            all += std::to_string(now.trips[n] - before.trips[n]) + " ";
+        }
+        before = now;
+        return all;
+    };
+    {
+        const auto tx = disk->begin_write();
+        const auto named = [](const char* name) {
+            return row_name{&info_of<accounts_by_name>(),
+                            key_from<accounts_by_name, 0>(std::string(name))};
+        };
+        tx->fetch_ahead([&] { return std::vector{named("x"), named("b")}; });
+        EXPECT_EQ(trips(), "0 1 0 0 0 ");
+        EXPECT_FALSE(accounts::find(*tx, "x"));
+        EXPECT_FALSE(accounts::find(*tx, "b"));
+        EXPECT_EQ(trips(), "0 0 0 0 0 ") << "both were prefetched";
+        EXPECT_FALSE(accounts::find(*tx, "c"));
+        EXPECT_EQ(trips(), "0 0 1 0 0 ");
+        accounts::put(*tx, "b", t0);
+        tx->commit();
+        EXPECT_EQ(trips(), "1 0 0 0 0 ");
+    }
+    EXPECT_TRUE(accounts::find(*disk->begin_read(), "b"));
+    EXPECT_EQ(trips(), "0 0 0 1 0 ");
+    clock_.advance_to_next(seconds{2});
+    disk->shared()->keep();
+    EXPECT_EQ(trips(), "0 0 0 0 1 ");
+    EXPECT_EQ(disk->shared()->usage().last_row, 4);
+    EXPECT_EQ(disk->shared()->usage().taken_over_at.time_since_epoch().count(),
+              std::stoll(query("SELECT at FROM batches WHERE n = 1")));
+}
+
 // ---- the log ----
 
 TEST_F(postgres_stores, a_stale_owner_writes_and_reads_nothing) {
@@ -250,6 +292,27 @@ TEST_F(postgres_stores, a_stale_owner_writes_and_reads_nothing) {
     put_account(*two, "b");
     EXPECT_EQ(names(*two), "a b ");
     EXPECT_EQ(kinds(), "tbtb");
+}
+
+// A failover ends connections. The row that was seen may have vanished with it, and the owner may
+// have written another one in its place.
+TEST_F(postgres_stores, a_takeover_is_sent_on_the_connection_of_the_look) {
+    const auto one = open();
+    put_account(*one, "a");
+    connection db({.url = server_.url(), .schema = schema_, .settings = session_settings});
+    trip_counts trips;
+    log_table table(db, clock_, schema_, "other", trips);
+    const auto last = table.last();
+    ASSERT_TRUE(last);
+    const log_row takeover{.n = last->n + 1, .owner = uuid{{2}}, .kind = log_kind::takeover};
+    db.close();
+    EXPECT_EQ(table.append(takeover, last->owner, nullptr), log_database::outcome::conflict);
+    EXPECT_EQ(table.last(), last);
+    EXPECT_EQ(table.append(takeover, last->owner, nullptr), log_database::outcome::committed);
+    db.close();
+    const log_row next{.n = last->n + 2, .owner = uuid{{2}}, .kind = log_kind::heartbeat};
+    EXPECT_EQ(table.append(next, uuid{{2}}, nullptr), log_database::outcome::committed)
+        << "an owner's next row follows its own";
 }
 
 TEST_F(postgres_stores, a_silent_owner_reads_nothing) {
