@@ -14,9 +14,9 @@
 #include "options.hpp"
 #include "statements.hpp"
 #include "support/temp_dir.hpp"
-#include "tables/rows.hpp"
 
 #include <callsign/ports/tables/totals.hpp>
+#include <callsign/store/columns.hpp>
 #include <callsign/store/sqlite.hpp>
 
 #include <array>
@@ -266,8 +266,8 @@ class writer {
         std::vector<operation> operations{{operation_kind::create, id, {}, {}, {}}};
         for (const auto& [name, value] : all)
             operations.push_back({operation_kind::update, id, name, value, now});
-        attributes_ = sqlite::encode(all, {});
-        operations_ = sqlite::encode(operations);
+        attributes_ = columns::encode(all, {});
+        operations_ = columns::encode(operations);
     }
 
     database& db_;
