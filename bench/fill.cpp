@@ -116,10 +116,6 @@ int run(int argc, char** argv) {
 }  // namespace callsign::bench
 
 int main(int argc, char** argv) {
-    try {
-        return callsign::bench::run(argc, argv);
-    } catch (const std::exception& e) {
-        std::cerr << "fill: " << e.what() << "\n";
-        return 2;
-    }
+    using namespace callsign::bench;
+    return run_program("fill", [&] { return run(argc, argv); });
 }

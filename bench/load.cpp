@@ -23,7 +23,6 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -463,10 +462,6 @@ int run(settings s) {
 }  // namespace callsign::bench
 
 int main(int argc, char** argv) {
-    try {
-        return callsign::bench::run(callsign::bench::read_settings(argc, argv));
-    } catch (const std::exception& e) {
-        std::cerr << "load: " << e.what() << "\n";
-        return 2;
-    }
+    using namespace callsign::bench;
+    return run_program("load", [&] { return run(read_settings(argc, argv)); });
 }

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iostream>
 #include <memory>
 #include <mysql.h>
 #include <random>
@@ -233,10 +232,6 @@ settings read_settings(int argc, char** argv) {
 }  // namespace callsign::bench
 
 int main(int argc, char** argv) {
-    try {
-        return callsign::bench::run(callsign::bench::read_settings(argc, argv));
-    } catch (const std::exception& e) {
-        std::cerr << "mariadb: " << e.what() << "\n";
-        return 2;
-    }
+    using namespace callsign::bench;
+    return run_program("mariadb", [&] { return run(read_settings(argc, argv)); });
 }

@@ -1,12 +1,14 @@
 #pragma once
 // Options of the bench programs: `--name value`, `--name=value`, and `--switch` for a bool.
-// `--help` lists them with their defaults. Errors end the program with status 2.
+// `--help` lists them with their defaults. Errors end the program with status 2. Also the programs'
+// common main().
 
 #include <callsign/base/time.hpp>
 
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -109,5 +111,16 @@ class options {
     std::string about_;
     std::vector<option> known_;
 };
+
+// The main() of a program: an exception ends it with its text and status 2.
+template <class Run>
+int run_program(const char* name, const Run& run) {
+    try {
+        return run();
+    } catch (const std::exception& e) {
+        std::cerr << name << ": " << e.what() << "\n";
+        return 2;
+    }
+}
 
 }  // namespace callsign::bench

@@ -18,7 +18,6 @@
 #include <callsign/store/postgres.hpp>
 
 #include <cstdio>
-#include <iostream>
 #include <numeric>
 #include <random>
 #include <set>
@@ -301,10 +300,6 @@ int run(int argc, char** argv) {
 }  // namespace callsign::bench
 
 int main(int argc, char** argv) {
-    try {
-        return callsign::bench::run(argc, argv);
-    } catch (const std::exception& e) {
-        std::cerr << "postgres_baseline: " << e.what() << "\n";
-        return 2;
-    }
+    using namespace callsign::bench;
+    return run_program("postgres_baseline", [&] { return run(argc, argv); });
 }

@@ -34,7 +34,6 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 #include <optional>
 #include <thread>
 
@@ -615,10 +614,6 @@ int run(const settings& s) {
 }  // namespace callsign::bench
 
 int main(int argc, char** argv) {
-    try {
-        return callsign::bench::run(callsign::bench::read_settings(argc, argv));
-    } catch (const std::exception& e) {
-        std::cerr << "sync: " << e.what() << "\n";
-        return 2;
-    }
+    using namespace callsign::bench;
+    return run_program("sync", [&] { return run(read_settings(argc, argv)); });
 }

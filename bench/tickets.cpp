@@ -405,10 +405,6 @@ settings read_settings(int argc, char** argv) {
 }  // namespace callsign::bench
 
 int main(int argc, char** argv) {
-    try {
-        return callsign::bench::run(callsign::bench::read_settings(argc, argv));
-    } catch (const std::exception& e) {
-        std::cerr << "tickets: " << e.what() << "\n";
-        return 2;
-    }
+    using namespace callsign::bench;
+    return run_program("tickets", [&] { return run(read_settings(argc, argv)); });
 }
