@@ -9,6 +9,7 @@
 //
 // Uses the schema callsign_baseline, which it removes first and afterwards.
 
+#include "histogram.hpp"
 #include "local_store.hpp"
 #include "options.hpp"
 #include "store/postgres/connection.hpp"
@@ -165,8 +166,7 @@ class writer {
 
     void fulfil(std::int64_t first, const std::vector<uuid>& tasks, std::int64_t now) {
         begin_batch(now);
-        integers task_ids, task_accounts, task_counters, numbers, seqs, rows, version_accounts,
-            version_seqs, slots;
+        integers row_ids, row_accounts, row_counters, row_numbers, row_seqs;
         uuids its, versions;
         std::set<std::size_t> accounts, counters;
         for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -175,34 +175,36 @@ class writer {
             const std::size_t counter = static_cast<std::size_t>(id) % counters_.size();
             accounts.insert(account);
             counters.insert(counter);
-            task_ids.add(id);
-            task_accounts.add(1 + static_cast<std::int64_t>(account));
-            task_counters.add(1 + static_cast<std::int64_t>(counter));
-            numbers.add(++counters_[counter].last);
-            seqs.add(++accounts_[account].last);
+            row_ids.add(id);
+            row_accounts.add(1 + static_cast<std::int64_t>(account));
+            row_counters.add(1 + static_cast<std::int64_t>(counter));
+            row_numbers.add(++counters_[counter].last);
+            row_seqs.add(++accounts_[account].last);
             its.add(tasks[i]);
-            rows.add(id);
-            version_accounts.add(1 + static_cast<std::int64_t>(account));
-            version_seqs.add(accounts_[account].last);
             versions.add(ids_.next(time_point{milliseconds{now}}));
-            slots.add(id);
         }
+        // A slot, its task and its version have one ID.
+        const std::string ids = row_ids.take(), in = row_accounts.take(), seqs = row_seqs.take();
         pg::parameters t;
-        for (integers* each : {&task_ids, &task_accounts, &task_counters, &numbers, &seqs}) {
-            t.add(each->take());
-        }
+        t.add(ids);
+        t.add(in);
+        t.add(row_counters.take());
+        t.add(row_numbers.take());
+        t.add(seqs);
         t.add(its.take());
         t.add_integer(now, pg::oid::bigint);
         t.add(attributes_);
         db_.add(tasks_put, std::move(t));
         pg::parameters v;
-        for (integers* each : {&rows, &version_accounts, &version_seqs}) v.add(each->take());
+        v.add(ids);
+        v.add(in);
+        v.add(seqs);
         v.add(versions.take());
         v.add_integer(now, pg::oid::bigint);
         v.add(operations_);
         db_.add(versions_put, std::move(v));
         pg::parameters s;
-        s.add(slots.take());
+        s.add(ids);
         s.add_integer(now, pg::oid::bigint);
         db_.add(slots_commit, std::move(s));
         put_heads(account_heads_drop, account_heads_put, accounts, accounts_, true);
@@ -212,20 +214,20 @@ class writer {
 
     void put_heads(const std::string& drop, const std::string& put,
                    const std::set<std::size_t>& changed, std::vector<head>& heads, bool versions) {
-        integers ids, former, same, last;
+        integers row_ids, former, last;
         for (const std::size_t each : changed) {
             head& h = heads[each];
-            ids.add(1 + static_cast<std::int64_t>(each));
-            same.add(1 + static_cast<std::int64_t>(each));
+            row_ids.add(1 + static_cast<std::int64_t>(each));
             former.add(std::exchange(h.n, n_));
             last.add(h.last);
         }
+        const std::string ids = row_ids.take();
         pg::parameters dropped;
-        dropped.add(ids.take());
+        dropped.add(ids);
         dropped.add(former.take());
         db_.add(drop, std::move(dropped));
         pg::parameters rows;
-        rows.add(same.take());
+        rows.add(ids);
         rows.add(last.take());
         rows.add_integer(n_, pg::oid::bigint);
         if (versions) {
@@ -265,19 +267,24 @@ void measure(const settings& s) {
     writer w(db, s);
     w.create(s.batch);  // prepares statements
     const auto started = std::chrono::steady_clock::now();
-    std::uint64_t creates = 0;
-    while (std::chrono::steady_clock::now() - started < s.duration) {
+    histogram batches;
+    auto now = started;
+    while (now - started < s.duration) {
         w.create(s.batch);
-        creates += s.batch;
+        const auto before = std::exchange(now, std::chrono::steady_clock::now());
+        batches.record(now - before);
     }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-    const double rate = static_cast<double>(creates) / took.count();
-    const double batch_ms = took.count() * 1e3 / (static_cast<double>(creates) / s.batch);
-    std::printf(s.json
-                    ? "{\"batch\":%u,\"series\":%u,\"accounts\":%u,\"perSecond\":%.1f,"
-                      "\"p50\":%.3f,\"p99\":%.3f}\n"
-                    : "batches of %u, %u series of %u accounts: %.0f creates/s, %.2f ms a batch\n",
-                s.batch, s.series, s.accounts, rate, batch_ms, batch_ms);
+    const std::chrono::duration<double> took = now - started;
+    const double rate = static_cast<double>(batches.total() * s.batch) / took.count();
+    const auto ms = [&](double share) {
+        return std::chrono::duration<double, std::milli>(batches.quantile(share)).count();
+    };
+    std::printf(
+        s.json ? "{\"batch\":%u,\"series\":%u,\"accounts\":%u,\"perSecond\":%.1f,"
+                 "\"p50\":%.3f,\"p99\":%.3f}\n"
+               : "batches of %u, %u series of %u accounts: %.0f creates/s, a batch p50 %.2f ms, "
+                 "p99 %.2f ms\n",
+        s.batch, s.series, s.accounts, rate, ms(0.5), ms(0.99));
     drop_schema(s);
 }
 
