@@ -81,11 +81,8 @@ check_report check_postgres(const postgres_options& options,
         expect_known_schema(db);
         findings found(progress, made_before);
         check_storage(db, found);
-        pg::statements texts(pg::column_types::read(db, options.schema));
         its.settings = pg::session_settings + std::string("; ") + long_settings;
-        pg::trip_counts trips;
-        pg::reader_pool reader(its, 1, trips);
-        audit(*pg::begin_read(reader, texts, nullptr), found);
+        pg::read_unowned(db, its, [&](read_tx& tx) { audit(tx, found); });
         return std::move(found.report);
     } catch (const store_failure& error) {
         if (error.is_damage()) return {{}, {{"file", error.what()}}};

@@ -1,3 +1,4 @@
+#include "log_table.hpp"
 #include "migrations.hpp"
 #include "read_transaction.hpp"
 #include "statements.hpp"
@@ -24,9 +25,9 @@ const std::string read_server =
     " (SELECT count(*) FROM pg_stat_replication), current_setting('synchronous_standby_names'),"
     " pg_backend_pid()::bigint, (to_regclass($1::text) IS NOT NULL)::int::bigint";
 const std::string read_backend = "SELECT pg_backend_pid()::bigint";
-const std::string read_log =
-    "SELECT n, owner, kind, lost_through, schema_version, server, at, count(*) OVER (),"
-    " count(*) FILTER (WHERE kind = 1) OVER () FROM batches ORDER BY n DESC LIMIT 1";
+const std::string read_log = "SELECT " + std::string(pg::log_columns) +
+                             ", server, at, count(*) OVER (), count(*) FILTER (WHERE kind = 1) "
+                             "OVER () FROM batches ORDER BY n DESC LIMIT 1";
 
 std::vector<std::string> hosts_of(const std::string& url) {
     struct free_options {
@@ -74,13 +75,8 @@ void read_facts(pg::connection& db, const std::string& schema, database_state& f
         return;
     }
     const PGresult& row = *log[0];
-    found.last.emplace();
-    found.last->n = pg::integer_in(row, 0, 0);
-    const std::string_view owner = pg::bytes_in(row, 0, 1);
-    std::ranges::copy(owner.substr(0, found.last->owner.size()), found.last->owner.begin());
-    found.last->kind = static_cast<log_kind>(pg::integer_in(row, 0, 2));
-    found.last->lost_through = pg::integer_in(row, 0, 3);
-    found.schema = pg::integer_in(row, 0, 4);
+    found.last = pg::log_row_in(row);
+    found.schema = pg::schema_version_in(row);
     found.server = pg::bytes_in(row, 0, 5);
     found.last_at = time_point{milliseconds{pg::integer_in(row, 0, 6)}};
     found.log_rows = pg::integer_in(row, 0, 7);
@@ -106,10 +102,7 @@ database_state inspect_postgres(const postgres_options& options,
             found.unread = "it has schema " + std::to_string(found.schema);
         }
         if (!found.unread.empty()) return found;
-        pg::statements texts(pg::column_types::read(db, options.schema));
-        pg::trip_counts trips;
-        pg::reader_pool reader(how, 1, trips);
-        found.rows = look_at_rows(*pg::begin_read(reader, texts, nullptr));
+        pg::read_unowned(db, how, [&](read_tx& tx) { found.rows = look_at_rows(tx); });
     } catch (const std::exception& e) {
         (found.version.empty() ? found.unreached : found.unread) = e.what();
     }

@@ -13,9 +13,9 @@ constexpr milliseconds migration_trip = std::chrono::minutes{10};
 const std::string begin_batch = "BEGIN";
 const std::string commit_batch = "COMMIT";
 
-constexpr char row_columns[] = "SELECT n, owner, kind, lost_through, schema_version FROM batches ";
-const std::string select_last = row_columns + std::string("ORDER BY n DESC LIMIT 1");
-const std::string select_row = row_columns + std::string("WHERE n = $1");
+const std::string select_rows = "SELECT " + std::string(log_columns) + " FROM batches ";
+const std::string select_last = select_rows + "ORDER BY n DESC LIMIT 1";
+const std::string select_row = select_rows + "WHERE n = $1";
 
 // In the order of the table's declaration, without its key.
 std::vector<std::string_view> totals_columns() {
@@ -93,6 +93,20 @@ std::string bytes_of(const uuid& id) {
 
 }  // namespace
 
+log_row log_row_in(const PGresult& rows) {
+    log_row row;
+    row.n = integer_in(rows, 0, 0);
+    const std::string_view owner = bytes_in(rows, 0, 1);
+    if (owner.size() != row.owner.size()) throw_damaged("batches", row.n, "its owner");
+    std::ranges::copy(owner, row.owner.begin());
+    row.kind = static_cast<log_kind>(integer_in(rows, 0, 2));
+    row.lost_through = integer_in(rows, 0, 3);
+    return row;
+}
+std::int64_t schema_version_in(const PGresult& rows) {
+    return integer_in(rows, 0, 4);
+}
+
 log_database::outcome log_table::append(const log_row& row, const uuid& after,
                                         const log_writes* writes) {
     const auto* const batch = static_cast<const batch_writes*>(writes);
@@ -100,11 +114,11 @@ log_database::outcome log_table::append(const log_row& row, const uuid& after,
         value ? to.add_integer(*value, type) : to.add_null();
     };
     const bool migrates = batch && !batch->migration.empty();
-    trips_.add(writes ? trip::commit : trip::heartbeat);
     // What fails before the round trip has written nothing.
     db_.open();
     // After a failover another row may have the place of the one that was seen.
     if (row.owner != after && db_.openings() != looked_on_) return outcome::conflict;
+    trips_.add(writes ? trip::commit : trip::heartbeat);
     std::optional<trip_of_migration> longer;
     if (migrates) {
         longer.emplace(db_);
@@ -160,24 +174,17 @@ bool log_table::exists() {
     return exists_ = integer_in(*found[0], 0, 0) != 0;
 }
 
-std::optional<log_row> log_table::row_in(const result& rows) {
+std::optional<log_row> log_table::row_of(const result& rows) {
     if (PQntuples(rows.get()) == 0) return std::nullopt;
-    log_row row;
-    row.n = integer_in(*rows, 0, 0);
-    const std::string_view owner = bytes_in(*rows, 0, 1);
-    if (owner.size() != row.owner.size()) throw_damaged("batches", row.n, "its owner");
-    std::ranges::copy(owner, row.owner.begin());
-    row.kind = static_cast<log_kind>(integer_in(*rows, 0, 2));
-    row.lost_through = integer_in(*rows, 0, 3);
-    schema_version_ = static_cast<std::size_t>(integer_in(*rows, 0, 4));
-    return row;
+    schema_version_ = static_cast<std::size_t>(schema_version_in(*rows));
+    return log_row_in(*rows);
 }
 
 std::optional<log_row> log_table::last() {
     std::optional<log_row> found;
     if (exists()) {
         db_.add(select_last);
-        found = row_in(db_.run()[0]);
+        found = row_of(db_.run()[0]);
     }
     looked_on_ = db_.openings();
     return found;
@@ -187,7 +194,7 @@ std::optional<log_row> log_table::find(std::int64_t n) {
     parameters key;
     key.add_integer(n, oid::bigint);
     db_.add(select_row, std::move(key));
-    return row_in(db_.run()[0]);
+    return row_of(db_.run()[0]);
 }
 
 }  // namespace callsign::postgres

@@ -25,6 +25,12 @@ struct batch_writes final : log_writes {
     std::string migration{};
 };
 
+// The columns of a log_row, and the schema version. A query begins with them.
+inline constexpr char log_columns[] = "n, owner, kind, lost_through, schema_version";
+// Requires: the first row of `rows` begins with log_columns. Throws store_failure: damaged.
+log_row log_row_in(const PGresult& rows);
+std::int64_t schema_version_in(const PGresult& rows);
+
 class log_table final : public log_database {
   public:
     // `db` and `trips` outlive it. `server`: its name for operators.
@@ -45,7 +51,7 @@ class log_table final : public log_database {
 
   private:
     bool exists();
-    std::optional<log_row> row_in(const result& rows);
+    std::optional<log_row> row_of(const result& rows);
 
     connection& db_;
     clock& clock_;

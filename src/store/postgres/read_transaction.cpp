@@ -137,4 +137,12 @@ std::unique_ptr<read_tx> begin_read(reader_pool& pool, statements& texts, const 
     return std::make_unique<read_transaction>(pool, texts, log);
 }
 
+void read_unowned(connection& db, const connection_options& how,
+                  const std::function<void(read_tx&)>& visit) {
+    statements texts(column_types::read(db, how.schema));
+    trip_counts uncounted;
+    reader_pool reader(how, 1, uncounted);
+    visit(*begin_read(reader, texts, nullptr));
+}
+
 }  // namespace callsign::postgres

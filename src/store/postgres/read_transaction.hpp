@@ -9,6 +9,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -36,5 +37,10 @@ class reader_pool {
 // Each read throws store_failure unless the store is held. `log` null: of a program that does not
 // own the store.
 std::unique_ptr<read_tx> begin_read(reader_pool& pool, statements& texts, const batch_log* log);
+
+// Passes a snapshot to a program that does not own the store, on a connection with these options.
+// `db` reads the catalog. Throws store_failure.
+void read_unowned(connection& db, const connection_options& how,
+                  const std::function<void(read_tx&)>& visit);
 
 }  // namespace callsign::postgres
