@@ -64,13 +64,16 @@ standby::standby(setup::config& config, const setup::config_source& source, cloc
 }
 
 std::unique_ptr<store> standby::run() {
-    const auto rethrow = [](const std::exception_ptr& e) {
-        if (e) std::rethrow_exception(e);
-    };
-    asio::co_spawn(network_, wait_for_store(), rethrow);
-    asio::co_spawn(network_, wait_for_signal(), rethrow);
+    spawn(wait_for_store());
+    spawn(wait_for_signal());
     network_.run();
     return std::move(store_);
+}
+
+void standby::spawn(asio::awaitable<void> work) {
+    asio::co_spawn(network_, std::move(work), [](const std::exception_ptr& e) {
+        if (e) std::rethrow_exception(e);
+    });
 }
 
 asio::awaitable<void> standby::wait_for_store() {
@@ -137,11 +140,8 @@ void standby::listen() {
     metrics_http_ = listen_for_metrics(
         network_.get_executor(), config_.metrics.listen, [this] { return metrics_text(); },
         unobserved_);
-    const auto rethrow = [](const std::exception_ptr& e) {
-        if (e) std::rethrow_exception(e);
-    };
-    asio::co_spawn(network_, http_->run(), rethrow);
-    if (metrics_http_) asio::co_spawn(network_, metrics_http_->run(), rethrow);
+    spawn(http_->run());
+    if (metrics_http_) spawn(metrics_http_->run());
     setup::make_listen_file(listen_file_, config_.store.data_dir,
                             setup::local_url(at, config_.http.tls != nullptr), *log_);
     std::cout << "callsignd standing by on "

@@ -41,6 +41,7 @@ class standby {
         std::optional<log_row> last{};
     };
 
+    void spawn(boost::asio::awaitable<void> work);
     boost::asio::awaitable<void> wait_for_store();
     boost::asio::awaitable<sight> look();
     boost::asio::awaitable<void> wait_for_signal();
