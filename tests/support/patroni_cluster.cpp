@@ -66,6 +66,14 @@ std::vector<std::string> joined(std::vector<std::string> all,
     return all;
 }
 
+template <class Condition>
+void await(const Condition& is_met, const std::string& otherwise) {
+    for (const auto until = steady_clock::now() + settles; !is_met();) {
+        if (steady_clock::now() > until) throw std::runtime_error(otherwise);
+        std::this_thread::sleep_for(100ms);
+    }
+}
+
 std::string namespace_of(const std::string& pid, const char* which) {
     std::error_code gone;
     return fs::read_symlink("/proc/" + pid + "/ns/" + which, gone).string();
@@ -204,13 +212,15 @@ bool patroni_cluster::is(std::size_t machine, const char* role) const {
 }
 
 std::size_t patroni_cluster::await_role(const char* role) {
-    for (const auto until = steady_clock::now() + settles; steady_clock::now() < until;) {
-        for (std::size_t n = 0; n < size; ++n) {
-            if (is(n, role)) return n;
+    std::size_t found = 0;
+    const auto finds = [&] {
+        for (found = 0; found < size; ++found) {
+            if (is(found, role)) return true;
         }
-        std::this_thread::sleep_for(100ms);
-    }
-    throw std::runtime_error(std::string("no machine is ") + role);
+        return false;
+    };
+    await(finds, std::string("no machine is ") + role);
+    return found;
 }
 
 std::size_t patroni_cluster::primary() {
@@ -224,10 +234,7 @@ void patroni_cluster::await_whole() {
     primary();
     synchronous_standby();
     for (std::size_t n = 0; n < size; ++n) {
-        for (const auto until = steady_clock::now() + settles; !is(n, "/health");) {
-            if (steady_clock::now() > until) throw std::runtime_error("a machine did not return");
-            std::this_thread::sleep_for(100ms);
-        }
+        await([&] { return is(n, "/health"); }, "a machine did not return");
     }
 }
 

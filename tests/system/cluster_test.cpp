@@ -33,6 +33,13 @@ struct cluster_test : two_nodes {
         restart_ended();
         cluster_->await_whole();
     }
+    // Runs the crew through one failure.
+    void expect_recovery(const std::function<void(recorded_crew&)>& fail) {
+        expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+            fail(crew);
+            recover(crew);
+        });
+    }
     // A failure that lasts for some time cannot be awaited.
     static void last_for(std::chrono::seconds time) { std::this_thread::sleep_for(time); }
 
@@ -94,24 +101,15 @@ struct cluster_test : two_nodes {
 };
 
 TEST_F(cluster_test, postgres_is_killed) {
-    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
-        kill_postgres();
-        recover(crew);
-    });
+    expect_recovery([&](recorded_crew&) { kill_postgres(); });
 }
 
 TEST_F(cluster_test, the_primarys_machine_is_lost) {
-    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
-        EXPECT_TRUE(lose_primary(crew));
-        recover(crew);
-    });
+    expect_recovery([&](recorded_crew& crew) { EXPECT_TRUE(lose_primary(crew)); });
 }
 
 TEST_F(cluster_test, the_primarys_machine_is_paused) {
-    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
-        pause_machine();
-        recover(crew);
-    });
+    expect_recovery([&](recorded_crew&) { pause_machine(); });
 }
 
 TEST_F(cluster_test, the_primary_changes) {
@@ -124,27 +122,20 @@ TEST_F(cluster_test, the_primary_changes) {
 }
 
 TEST_F(cluster_test, the_synchronous_standby_is_lost) {
-    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
-        EXPECT_TRUE(lose_standby(crew));
-        recover(crew);
-    });
+    expect_recovery([&](recorded_crew& crew) { EXPECT_TRUE(lose_standby(crew)); });
 }
 
 TEST_F(cluster_test, etcd_loses_a_member_and_its_quorum) {
-    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+    expect_recovery([&](recorded_crew& crew) {
         cluster_->kill_etcd(2);
         ASSERT_TRUE(crew.await(200)) << "without a member";
         cluster_->start_etcd(2);
         lose_quorum();
-        recover(crew);
     });
 }
 
 TEST_F(cluster_test, waits_for_the_standby_are_cancelled) {
-    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
-        cancel_waits();
-        recover(crew);
-    });
+    expect_recovery([&](recorded_crew&) { cancel_waits(); });
 }
 
 TEST_F(cluster_test, the_owner_is_killed_paused_and_stopped) {
@@ -159,22 +150,20 @@ TEST_F(cluster_test, the_owner_is_killed_paused_and_stopped) {
 }
 
 TEST_F(cluster_test, the_owner_and_the_primary_are_lost_at_once) {
-    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+    expect_recovery([&](recorded_crew& crew) {
         kill_owner();
         restart_ended();
         EXPECT_TRUE(lose_primary(crew));
-        recover(crew);
     });
 }
 
 TEST_F(cluster_test, the_owner_is_paused_while_the_primary_changes) {
-    expect_guarantees([&](recorded_crew& crew, std::mt19937_64&) {
+    expect_recovery([&](recorded_crew& crew) {
         node& paused = owner();
         paused.runs->child().signal(SIGSTOP);
         cluster_->switch_over();
         ASSERT_TRUE(crew.await(100)) << "after both";
         paused.runs->child().signal(SIGCONT);
-        recover(crew);
     });
 }
 

@@ -39,6 +39,16 @@ class postgres_stores : public ::testing::Test {
     std::unique_ptr<store> open(postgres_options options = {}) {
         return open_postgres_now(schema_, clock_, std::move(options));
     }
+    // A standby that may take the store over: its clock has shown six seconds in which the owner,
+    // whose clock has stopped, wrote nothing.
+    std::unique_ptr<standby_store> standby_after_lease(virtual_clock& its) const {
+        auto standby = open_postgres({.url = server_.url(), .schema = schema_, .server = "other"},
+                                     its, uuid{{2}});
+        EXPECT_FALSE(standby->look());
+        its.advance_to_next(seconds{6});
+        EXPECT_TRUE(standby->look());
+        return standby;
+    }
     std::string query(const std::string& sql) const {
         return server_.query("SET search_path = " + schema_ + "; " + sql);
     }
@@ -276,13 +286,8 @@ TEST_F(postgres_stores, a_stale_owner_writes_and_reads_nothing) {
     const auto one = open();
     put_account(*one, "a");
     const auto before = one->begin_read();
-    // The other server's clock has shown six seconds, this one's has stopped.
     virtual_clock other;
-    const auto standby = open_postgres({.url = server_.url(), .schema = schema_, .server = "other"},
-                                       other, uuid{{2}});
-    EXPECT_FALSE(standby->look());
-    other.advance_to_next(seconds{6});
-    ASSERT_TRUE(standby->look());
+    const auto standby = standby_after_lease(other);
     const auto two = standby->take_over();
     ASSERT_TRUE(two);
     EXPECT_TRUE(one->shared()->is_held());
@@ -522,11 +527,7 @@ TEST_F(postgres_stores, a_batch_in_progress_is_not_overtaken) {
     const auto one = open();
     put_account(*one, "a");
     virtual_clock other;
-    const auto standby = open_postgres({.url = server_.url(), .schema = schema_, .server = "other"},
-                                       other, uuid{{2}});
-    EXPECT_FALSE(standby->look());
-    other.advance_to_next(seconds{6});
-    ASSERT_TRUE(standby->look());
+    const auto standby = standby_after_lease(other);
     connection batch({.url = server_.url(), .schema = schema_, .settings = session_settings});
     batch.execute(
         "BEGIN; INSERT INTO batches (n, owner, kind, schema_version, at, server, lost_through)"
