@@ -186,7 +186,6 @@ inline tell_failure(k) {
 proctype monitor() {
 end:
     if
-    :: false
 #ifdef reached
     :: reached -> assert(false)
 #endif
@@ -561,7 +560,6 @@ inline finish_committed() {
     fi;
     if
     :: change == fulfil -> tell_receipt(key, number)
-    :: change == fail -> skip
     :: else
     fi;
     want_nothing()
@@ -778,10 +776,7 @@ lose:
 
 stopping:
     atomic {
-        if
-        :: trip[s] != sent -> end_run()
-        :: trip[s] == sent -> end_run()
-        fi;
+        end_run();
         goto standby
     }
 }
